@@ -98,7 +98,7 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
 		ibcc_topo_free(topo);
 		return 0;
 	}
-	collector = ibcc_collector_new(c->options.clock);
+	collector = ibcc_collector_new();
 	if (!collector || ibcc_settings_init(&actual, topo))
 		goto no_memory;
 	ibcc_collector_set_deadline(collector, c->options.pass_deadline_ns);

@@ -20,7 +20,7 @@ static const struct ibcc_command commands[] = {
 	{ "speed", ibcc_bench_speed, "[-j] [--repeat N] [NAME...]",
 	  "packet hops per second of CPU time" },
 	{ "cycle", ibcc_bench_cycle, "[-j]", "CPU time of a decision for a large fabric" },
-	{ "poll", ibcc_bench_poll, "[-j] [--repeat N] [--no-cc] [--alone]",
+	{ "poll", ibcc_bench_poll, "[-j] [--repeat N] [--alone]",
 	  "polling all ports of the fabric, against a bare loop and ibqueryerrors" },
 	{ "push", ibcc_bench_push, "[-j]",
 	  "settings of its own for each node of the fabric, which it changes and restores" },

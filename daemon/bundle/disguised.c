@@ -224,7 +224,7 @@ int ibcc_disguised_cycle(const struct ibcc_cycle *from, const struct ibcc_disgui
 	out->vendor.ep = NULL;
 	forget_words(out);
 	/* Of the true one only that no clock has trouble could be told. */
-	out->collector = ibcc_collector_new(from->options.clock);
+	out->collector = ibcc_collector_new();
 	if (!rc && !out->collector)
 		rc = -ENOMEM;
 	if (!rc)

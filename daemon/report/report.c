@@ -57,7 +57,7 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 	uint32_t switches = 0, links = 0, i, adapters = 0;
 	struct ibcc_why clock, silent = { "" };
 
-	ibcc_collector_clock_trouble(c->collector, t, &clock);
+	ibcc_collector_clock_trouble(c->collector, &clock);
 	ibcc_topo_gaps_text(t, silent.text, sizeof(silent.text));
 	for (i = 0; i < t->n_nodes; i++) {
 		bool is_switch = ibcc_topo_is_switch(t, i);
@@ -68,7 +68,7 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 	for (i = 0; i < t->n_ports; i++)
 		links += t->port[i].peer != IBCC_NONE && t->port[i].peer > i;
 	return json_pack(
-		"{si si si si si sI ss sI sI sI sI sI sI si si si si ss si so so so so so so so "
+		"{si si si si si sI ss sI sI sI sI sI sI si si si si ss so so so so so so so "
 		"so so}",
 		"nodes", (int)t->n_nodes, "switches", (int)switches, "channel_adapters",
 		(int)adapters, "endports", (int)t->n_endports, "links", (int)links, "generation",
@@ -80,8 +80,7 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 		"ports_fresh", (int)c->snapshot.n_fresh, "ports_stale", (int)c->snapshot.n_stale,
 		"ports_unreachable", (int)c->snapshot.n_unreachable, "ports_saturated",
 		(int)count_saturated(&c->snapshot), "clock",
-		ibcc_collector_uses_fabric_clock(c->collector) ? "fabric" : "host",
-		"clock_permille", (int)ibcc_collector_clock_permille(c->collector), "clock_trouble",
+		ibcc_collector_uses_fabric_clock(c->collector) ? "fabric" : "host", "clock_trouble",
 		clock.text[0] ? ibcc_json_text(clock.text) : json_null(), "unread",
 		ibcc_report_unread(c->topo, &c->snapshot), "unsure",
 		ibcc_report_unsure(c->topo, &c->snapshot), "doubted",

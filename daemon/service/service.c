@@ -59,8 +59,8 @@ void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 	}
 	if (c)
 		ibcc_gate_refusals(c->topo, &c->actual, why);
-	if (c && !why->text[0]) /* of which refusals are a reason: TimeStamp is of the class */
-		ibcc_collector_clock_trouble(c->collector, c->topo, why);
+	if (c && !why->text[0])
+		ibcc_collector_clock_trouble(c->collector, why);
 	if (!why->text[0])
 		ibcc_service_key_trouble(s, why);
 	if (c && !why->text[0])

@@ -18,8 +18,6 @@ static json_t *plan_of(struct ibcc_service *s, const struct ibcc_cycle *c)
 	json_object_set_new(
 		fabric, "clock",
 		json_string(ibcc_collector_uses_fabric_clock(seen) ? "fabric" : "host"));
-	json_object_set_new(fabric, "clock_permille",
-			    json_integer(ibcc_collector_clock_permille(seen)));
 	return o;
 }
 

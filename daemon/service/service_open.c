@@ -244,8 +244,7 @@ static int open_port(struct ibcc_service *s, uint64_t plugins_guid, struct ibcc_
 				       .node_gap_us = c->node_gap_us,
 				       .timeout_ms = c->timeout_ms,
 				       .retries = c->retries };
-	struct ibcc_cycle_options o = { .clock = (enum ibcc_clock)c->clock,
-					.pass_deadline_ns = c->pass_deadline_ms * 1000000ull,
+	struct ibcc_cycle_options o = { .pass_deadline_ns = c->pass_deadline_ms * 1000000ull,
 					.cc_key = s->cc_key,
 					.clear_counters = c->clear_counters,
 					.trust_lft = c->trust_lft,
@@ -374,7 +373,7 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 			 old->pass_deadline_ms == config->pass_deadline_ms &&
 			 old->clear_counters == config->clear_counters &&
 			 old->window == config->window && old->node_window == config->node_window &&
-			 old->node_gap_us == config->node_gap_us && old->clock == config->clock &&
+			 old->node_gap_us == config->node_gap_us &&
 			 old->apply_via == config->apply_via && s->default_key == cc_key &&
 			 !strcmp(old->key_dir, config->key_dir);
 	struct ibcc_plugin *plugin = NULL, *old_plugin = NULL;

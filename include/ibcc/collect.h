@@ -14,24 +14,14 @@
 #include <ibcc/walk.h>
 #include <ibcc/why.h>
 
-enum ibcc_clock {
-	/* The fabric's when it runs at another rate than the host's: as three nodes or more tell,
-	 * two thirds of all that tell, switches among them.
-	 */
-	IBCC_CLOCK_AUTO,
-	IBCC_CLOCK_HOST,
-	IBCC_CLOCK_FABRIC, /* Congestion Control TimeStamp of each node, 1.024 us units */
-};
-
-struct ibcc_collector; /* capabilities of each port, read once, and the clock's state */
+struct ibcc_collector; /* capabilities of each port, read once, and when it was read last */
 
 /* NULL without memory. */
-struct ibcc_collector *ibcc_collector_new(enum ibcc_clock clock);
+struct ibcc_collector *ibcc_collector_new(void);
 void ibcc_collector_free(struct ibcc_collector *c);
 
 /* A new collector goes on with another topology, t, where `old` was with `from`: capabilities are
- * asked anew, but the fabric's time goes on, and the times of readings made so far with it; who
- * was silent has been silent. -ENOMEM.
+ * asked anew, but it knows when each port was read last, and how late. -ENOMEM.
  */
 int ibcc_collector_follow(struct ibcc_collector *c, const struct ibcc_topo *t,
 			  const struct ibcc_collector *old, const struct ibcc_topo *from);
@@ -50,7 +40,7 @@ void ibcc_collector_ask_again(struct ibcc_collector *c);
 /* One pass over all active ports of t: reads capabilities of ports not known yet (ClassPortInfo,
  * PortSamplesControl), then XmitData, pkts and XmitWait (extended where the port has them), FECN
  * and BECN of channel adapters. *s must be sized for t (-EINVAL). Each pass may bring another
- * topology, with the snapshot rebased to it. Reads only.
+ * topology, with the snapshot rebased to it. Times are by ibcc_transport_fabric_ns(). Reads only.
  *
  * CongestionLog (IBA vol. 1, Annex A10) is read of the switches that mark by `actual`, the settings
  * of t (NULL: of none), one MAD each; what is new in it since it was read before comes into
@@ -101,17 +91,14 @@ int ibcc_collector_redirect_say(const struct ibcc_collector *c, const struct ibc
 /* What is known of units of PortXmitWait; the collector's. */
 const struct ibcc_units *ibcc_collector_units(const struct ibcc_collector *c);
 
-/* The fabric's clock rate against the host's in permille (1000: equal), 0 while unknown; whether
- * rates are computed with the fabric's clock.
+/* Whether rates are computed with a fabric's own time, which only a simulated fabric has, and not
+ * with the host's clock.
  */
-uint32_t ibcc_collector_clock_permille(const struct ibcc_collector *c);
 bool ibcc_collector_uses_fabric_clock(const struct ibcc_collector *c);
-/* What is wrong with the nodes' clocks, as a sentence about the topology of the last pass that
- * begins with "clock: " and names a node that tells another time than the others; empty if nothing
- * is.
+/* A sentence that begins with "clock: " if the fabric's time stands still: no rate can be computed
+ * then, and a fabric that is paused must not be taken for an idle one. Else empty.
  */
-void ibcc_collector_clock_trouble(const struct ibcc_collector *c, const struct ibcc_topo *t,
-				  struct ibcc_why *why);
+void ibcc_collector_clock_trouble(const struct ibcc_collector *c, struct ibcc_why *why);
 
 /* Reads CongestionInfo and all settings of every endport with a LID into *s, which must be zero or
  * initialised and is replaced; it is untouched on failure. The block size of attribute 0x15 is

@@ -58,7 +58,6 @@ struct ibcc_config {
 	uint8_t window;       /* MADs in flight, */
 	uint8_t node_window;  /* of those to one node, */
 	uint32_t node_gap_us; /* and from one to it to the next */
-	int clock;            /* enum ibcc_clock */
 	char plugin_socket[IBCC_CONFIG_PATH_BYTES];
 	char control_socket[IBCC_CONFIG_PATH_BYTES];
 	char user[33]; /* whom root's daemon becomes; "root": nobody else */

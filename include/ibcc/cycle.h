@@ -30,7 +30,6 @@
 struct ibcc_state; /* the state file */
 
 struct ibcc_cycle_options {
-	enum ibcc_clock clock;
 	/* See ibcc_collector_set_deadline(); reading all settings has ten of it. What was not read
 	 * by then is asked for again, in each of the following passes for as long as one.
 	 */

@@ -18,8 +18,8 @@ struct ibcc_mad_op {
 	int err;          /* 0 answered with status 0; -EREMOTEIO: with another, see status;
 			   * -ETIMEDOUT no answer; -ECANCELED; -EIO could not be sent */
 	uint16_t status;  /* of the answer */
-	uint64_t t_ns;    /* host clock (CLOCK_MONOTONIC), or virtual time, of the answer */
-	uint64_t sent_ns; /* ... and of the request that was answered; 0: the same */
+	uint64_t t_ns;    /* when the answer came, by ibcc_transport_fabric_ns() */
+	uint64_t sent_ns; /* when the request was sent that was answered; 0: the same */
 };
 
 struct ibcc_transport;
@@ -31,8 +31,14 @@ struct ibcc_transport_ops {
 	 * their err); -EIO when the port is gone, with every request's err set.
 	 */
 	int (*run)(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n);
-	/* Now, in nanoseconds of the clock that op->t_ns is taken from. */
+	/* Now, in nanoseconds of the clock that deadlines are by: the host's CLOCK_MONOTONIC, or
+	 * virtual time.
+	 */
 	uint64_t (*now_ns)(struct ibcc_transport *t);
+	/* Now, in nanoseconds of the time that the fabric's ports count in. Called only where
+	 * ibcc_transport:simulated is set.
+	 */
+	uint64_t (*fabric_ns)(struct ibcc_transport *t);
 	/* Makes a run() in another thread return soon, its open requests -ECANCELED; later run()s
 	 * work again. May be NULL where run() never waits.
 	 */
@@ -66,6 +72,10 @@ struct ibcc_transport {
 	/* Bytes of an answer that arrive as they were sent; what follows may be anything. 0: all.
 	 */
 	unsigned int whole_bytes;
+	/* The fabric has a time of its own, which may run at another speed than the host's clock,
+	 * and stand still. On hardware, and where all is virtual time, it is now_ns().
+	 */
+	bool simulated;
 	struct ibcc_transport_stats stats;
 };
 
@@ -76,6 +86,10 @@ static inline int ibcc_transport_run(struct ibcc_transport *t, struct ibcc_mad_o
 static inline uint64_t ibcc_transport_now_ns(struct ibcc_transport *t)
 {
 	return t->ops->now_ns(t);
+}
+static inline uint64_t ibcc_transport_fabric_ns(struct ibcc_transport *t)
+{
+	return t->simulated ? t->ops->fabric_ns(t) : t->ops->now_ns(t);
 }
 /* The same of an answer's data, which begin at IBCC_MAD_DATA_OFFS. */
 static inline unsigned int ibcc_transport_whole_data(const struct ibcc_transport *t)

@@ -2,9 +2,8 @@
 /* One pass over the counters of all active ports, and the logs of switches that mark.
  *
  * What a port can count is asked once. A node that did not answer at all in the last pass gets one
- * question before its ports are asked, so that dead nodes cost little. The TimeStamp of a node is
- * read next to its counters; the answers' arrival by the host's clock tells how far apart they
- * are (collector_clock.c). What is in logs is up to collector_marks.c.
+ * question before its ports are asked, so that dead nodes cost little. What is in logs is up to
+ * collector_marks.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,13 +15,15 @@
 
 #include "lib/io/collector_state.h"
 
-struct ibcc_collector *ibcc_collector_new(enum ibcc_clock clock)
+/* So many passes in a row time stands still before it is told. */
+#define STILL_PASSES 2u
+
+struct ibcc_collector *ibcc_collector_new(void)
 {
 	struct ibcc_collector *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
-	ibcc_clock_init(&c->clock, clock);
 	c->units = ibcc_units_new();
 	if (c->units)
 		return c;
@@ -34,7 +35,6 @@ void ibcc_collector_free(struct ibcc_collector *c)
 {
 	if (!c)
 		return;
-	ibcc_clock_fini(&c->clock);
 	ibcc_marks_fini(&c->marks);
 	ibcc_units_free(c->units);
 	ibcc_batch_fini(&c->batch);
@@ -48,11 +48,6 @@ void ibcc_collector_set_deadline(struct ibcc_collector *c, uint64_t ns)
 	c->deadline_ns = ns;
 }
 
-uint32_t ibcc_collector_clock_permille(const struct ibcc_collector *c)
-{
-	return c->clock.known ? (uint32_t)(c->clock.rate * 1000 + 0.5) : 0;
-}
-
 const struct ibcc_units *ibcc_collector_units(const struct ibcc_collector *c)
 {
 	return c->units;
@@ -60,7 +55,7 @@ const struct ibcc_units *ibcc_collector_units(const struct ibcc_collector *c)
 
 bool ibcc_collector_uses_fabric_clock(const struct ibcc_collector *c)
 {
-	return c->clock.in_use;
+	return c->simulated;
 }
 
 void ibcc_collector_ask_again(struct ibcc_collector *c)
@@ -73,17 +68,18 @@ void ibcc_collector_ask_again(struct ibcc_collector *c)
 		c->port[i].tries = 0;
 		c->port[i].refusal.due = c->port[i].con_refusal.due = 0;
 	}
-	for (uint32_t i = 0; i < c->clock.n; i++)
-		c->clock.node[i].refusal.due = 0;
 	ibcc_marks_ask_again(&c->marks);
 }
 
-void ibcc_collector_clock_trouble(const struct ibcc_collector *c, const struct ibcc_topo *t,
-				  struct ibcc_why *why)
+void ibcc_collector_clock_trouble(const struct ibcc_collector *c, struct ibcc_why *why)
 {
 	why->text[0] = '\0';
-	if (c->clock.n == t->n_nodes)
-		ibcc_clock_say(&c->clock, t, why);
+	if (c->still >= STILL_PASSES)
+		ibcc_why_set(
+			why, 0,
+			"clock: the simulated fabric stands still, so no rate can be computed: "
+			"ibcc-sim is paused (\"ibcc-sim set speed=1\" lets it go on), has "
+			"stopped, or has ended");
 }
 
 static int resize(struct ibcc_collector *c, const struct ibcc_topo *t)
@@ -97,7 +93,7 @@ static int resize(struct ibcc_collector *c, const struct ibcc_topo *t)
 	if (!v)
 		return -ENOMEM;
 	c->port = v;
-	return ibcc_clock_resize(&c->clock, t->n_nodes);
+	return 0;
 }
 
 /* State by the topology's indices; what is not the same port as before begins anew. */
@@ -117,7 +113,6 @@ static int fit(struct ibcc_collector *c, const struct ibcc_topo *t)
 			.vendor_id = n->vendor_id,
 			.device = ibcc_device_find(n->vendor_id, n->device_id),
 		};
-		ibcc_clock_forget(&c->clock, i, ibcc_topo_is_switch(t, i));
 	}
 	for (uint32_t i = 0; i < t->n_ports; i++) {
 		uint64_t guid = t->node[t->port[i].node].guid;
@@ -131,7 +126,7 @@ static int fit(struct ibcc_collector *c, const struct ibcc_topo *t)
 	return 0;
 }
 
-/* When a node's ports were read last, how late, and that it has been silent since. */
+/* When a node's ports were read last, and how late. */
 static void follow_node(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t node,
 			const struct ibcc_collector *old, const struct ibcc_topo *from)
 {
@@ -140,14 +135,12 @@ static void follow_node(struct ibcc_collector *c, const struct ibcc_topo *t, uin
 
 	if (was >= old->n_nodes || was >= from->n_nodes)
 		return;
-	c->node[node].gap = old->node[was].gap;
 	for (uint32_t i = 0; i <= n->n_ports && i <= from->node[was].n_ports; i++) {
 		struct ibcc_port_state *p = &c->port[n->first_port + i];
 		const struct ibcc_port_state *q = &old->port[from->node[was].first_port + i];
 
-		p->last_host_ns = q->last_host_ns;
-		p->last_late_ns = q->last_late_ns;
 		p->last_t_ns = q->last_t_ns;
+		p->last_late_ns = q->last_late_ns;
 	}
 }
 
@@ -156,7 +149,7 @@ int ibcc_collector_follow(struct ibcc_collector *c, const struct ibcc_topo *t,
 {
 	if (fit(c, t) < 0)
 		return -ENOMEM;
-	ibcc_clock_follow(&c->clock, t, &old->clock, from);
+	c->still = old->still;
 	for (uint32_t i = 0; i < t->n_nodes && old->n_ports == from->n_ports; i++)
 		follow_node(c, t, i, old, from);
 	return 0;
@@ -265,19 +258,19 @@ static void take_counters(struct ibcc_collector *c, const struct ibcc_topo *t,
 		if (main_op)
 			p->err = op->err;
 		if (kind == IBCC_ASK_CON && ibcc_batch_is_refused(op))
-			ibcc_refusal_note(&p->con_refusal, c->clock.pass);
+			ibcc_refusal_note(&p->con_refusal, c->pass);
 		return;
 	}
 	if (!is_genuine(c, t, op, port)) {
 		if (main_op)
 			p->err = -EPROTO;
 		if (kind == IBCC_ASK_CON)
-			ibcc_refusal_note(&p->con_refusal, c->clock.pass);
+			ibcc_refusal_note(&p->con_refusal, c->pass);
 		return;
 	}
 	if (main_op) {
 		p->got = true;
-		p->host_ns = op->t_ns;
+		p->t_ns = op->t_ns;
 		p->late_ns = ibcc_collector_late(op);
 	}
 	if (kind == IBCC_ASK_EXT)
@@ -288,12 +281,6 @@ static void take_counters(struct ibcc_collector *c, const struct ibcc_topo *t,
 		take_con(p, &p->now, op->mad);
 	if (kind == IBCC_ASK_CON)
 		p->con_refusal.wait = 0;
-}
-
-static void take_time(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t node)
-{
-	ibcc_clock_read(&c->clock, node, ibcc_cc_timestamp_unpack(op->mad), op->t_ns,
-			ibcc_collector_late(op));
 }
 
 int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
@@ -309,12 +296,6 @@ int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
 		switch (kind) {
 		case IBCC_ASK_CLASS: ibcc_caps_take_class(c, op, i); break;
 		case IBCC_ASK_CONTROL: ibcc_caps_take_control(c, op, i); break;
-		case IBCC_ASK_TIMESTAMP:
-			if (op->err == 0)
-				take_time(c, op, i);
-			else
-				c->node[i].no_time = true;
-			break;
 		case IBCC_ASK_LOG: ibcc_marks_take(&c->marks, i, op, c->node[i].answered); break;
 		case IBCC_ASK_SUM:
 		case IBCC_ASK_SUM_WAIT: ibcc_sums_take(c, op, kind, i); break;
@@ -354,60 +335,25 @@ static int add_counters(struct ibcc_collector *c, const struct ibcc_topo *t, uin
 	if (rc == 0 && (!n->ext || (!n->ext_wait && n->plain_wait && has_tick(n, p))))
 		rc = ibcc_collector_add(c, t, port, IBCC_ASK_PLAIN, IBCC_PMA_ATTR_COUNTERS);
 	if (rc == 0 && (p->fecn || p->becn) && !ibcc_topo_is_switch(t, t->port[port].node) &&
-	    (!p->con_refusal.wait || ibcc_refusal_is_due(&p->con_refusal, c->clock.pass)))
+	    (!p->con_refusal.wait || ibcc_refusal_is_due(&p->con_refusal, c->pass)))
 		rc = ibcc_collector_add(c, t, port, IBCC_ASK_CON, IBCC_PMA_ATTR_RCV_CON_CTRL);
 	return rc;
 }
 
-/* A key is told only to nodes known to have the class. */
-static bool may_have_key(const struct ibcc_topo *t, uint32_t node, uint64_t cc_key,
-			 const struct ibcc_settings *actual)
-{
-	const struct ibcc_topo_node *n = &t->node[node];
-
-	for (uint32_t p = n->first_port; cc_key && p <= n->first_port + n->n_ports; p++) {
-		uint32_t ep = t->port[p].endport;
-
-		if (actual && ep < actual->n && actual->ep[ep].support == IBCC_CC_SUPPORTED)
-			return true;
-	}
-	return !cc_key;
-}
-
-/* The node's own time, next to its counters: before them if it has answered that the last time. A
- * node that has another CC_Key is silent about it, and what a silent node is still to be asked in
- * the same run is dropped: so of others, and what is of class 0x21 besides, it is asked last.
- */
-static int add_time(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t node,
-		    uint32_t first, uint64_t cc_key, const struct ibcc_settings *actual)
-{
-	struct ibcc_batch_tag tag = { .index = node, .kind = IBCC_ASK_TIMESTAMP };
-
-	if (!ibcc_clock_wants(&c->clock, node) || !may_have_key(t, node, cc_key, actual))
-		return 0;
-	return ibcc_batch_cc_get(&c->batch, ibcc_collector_lid(t, first), cc_key,
-				 IBCC_CC_ATTR_TIMESTAMP, 0, tag);
-}
-
 static int add_node(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t node,
-		    uint64_t cc_key, const struct ibcc_settings *actual)
+		    uint64_t cc_key)
 {
 	const struct ibcc_topo_node *n = &t->node[node];
 	struct ibcc_batch_tag log = { .index = node, .kind = IBCC_ASK_LOG };
 	uint32_t first = ibcc_collector_first_active(t, node);
-	bool tells_time = c->clock.node[node].anchored;
 	int rc = 0;
 
 	if (!c->node[node].known || first == IBCC_NONE)
 		return 0;
-	if (tells_time)
-		rc = add_time(c, t, node, first, cc_key, actual);
 	for (uint32_t p = first; p <= n->first_port + n->n_ports && rc == 0; p++) {
 		if (c->port[p].asked && !c->node[node].sum.quiet)
 			rc = add_counters(c, t, p);
 	}
-	if (rc == 0 && !tells_time)
-		rc = add_time(c, t, node, first, cc_key, actual);
 	if (rc == 0 && ibcc_marks_wants(&c->marks, node))
 		rc = ibcc_batch_cc_get(&c->batch, ibcc_collector_lid(t, first), cc_key,
 				       IBCC_CC_ATTR_LOG, 0, log);
@@ -415,24 +361,17 @@ static int add_node(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_
 }
 
 static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
-			 const struct ibcc_topo *t, uint64_t cc_key,
-			 const struct ibcc_settings *actual)
+			 const struct ibcc_topo *t, uint64_t cc_key)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; i < t->n_nodes && rc == 0; i++) {
-		c->node[i].answered = c->node[i].no_time = false;
-		rc = add_node(c, t, i, cc_key, actual);
+		c->node[i].answered = false;
+		rc = add_node(c, t, i, cc_key);
 		if (rc == 0)
 			rc = ibcc_collector_flush_if_full(c, tr, t);
 	}
-	rc = rc < 0 ? rc : ibcc_collector_flush(c, tr, t);
-	/* Of who says nothing at all nobody knows whether it has the time. */
-	for (uint32_t i = 0; i < t->n_nodes && rc == 0; i++) {
-		if (c->node[i].no_time && c->node[i].answered)
-			ibcc_clock_missed(&c->clock, i);
-	}
-	return rc;
+	return rc < 0 ? rc : ibcc_collector_flush(c, tr, t);
 }
 
 /* What is sent from now on has to be answered within a part of the pass's time. */
@@ -446,14 +385,13 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 			const struct ibcc_topo *t, struct ibcc_snapshot *s, uint64_t cc_key,
 			const struct ibcc_settings *actual)
 {
-	uint64_t from = ibcc_transport_now_ns(tr);
+	uint64_t from = ibcc_transport_now_ns(tr), end;
 	int rc;
 
 	if (s->n_ports != t->n_ports)
 		return -EINVAL;
 	rc = fit(c, t);
 	rc = rc < 0 ? rc : ibcc_marks_begin(&c->marks, t, actual);
-	ibcc_clock_begin(&c->clock);
 	ibcc_batch_clear(&c->batch);
 	/* Silence about what only has to be asked once must not use up the time for counters. */
 	limit(c, tr, from, 4);
@@ -466,18 +404,19 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 	if (rc == 0)
 		rc = ibcc_sums_ask(c, tr, t, s);
 	if (rc == 0)
-		rc = wave_counters(c, tr, t, cc_key, actual);
+		rc = wave_counters(c, tr, t, cc_key);
 	tr->deadline_ns = 0;
 	if (rc < 0)
 		return rc;
-	if (ibcc_clock_measure(&c->clock))
-		ibcc_collector_convert(c, t, s);
-	ibcc_clock_advance(&c->clock, ibcc_transport_now_ns(tr));
+	c->pass++;
+	c->simulated = tr->simulated;
+	end = ibcc_transport_fabric_ns(tr);
+	c->still = s->pass && end <= s->t_ns ? c->still + 1 : 0;
 	ibcc_sums_fill(c, t);
 	ibcc_snapshot_begin(s);
 	ibcc_collector_record(c, t, s);
 	ibcc_marks_record(&c->marks, t, s);
-	ibcc_snapshot_end(s, ibcc_clock_end(&c->clock));
+	ibcc_snapshot_end(s, end);
 	ibcc_sums_judge(c, t, s);
 	return 0;
 }

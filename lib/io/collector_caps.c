@@ -20,7 +20,7 @@ void ibcc_caps_take_class(struct ibcc_collector *c, const struct ibcc_mad_op *op
 	n->silent = false;
 	if (op->err < 0) {
 		if (!n->refusal.wait)
-			ibcc_refusal_note(&n->refusal, c->clock.pass);
+			ibcc_refusal_note(&n->refusal, c->pass);
 		return;
 	}
 	n->refusal.wait = 0;
@@ -44,7 +44,7 @@ void ibcc_caps_take_control(struct ibcc_collector *c, const struct ibcc_mad_op *
 	p->known = true;
 	if (op->err < 0) {
 		if (!p->refusal.wait)
-			ibcc_refusal_note(&p->refusal, c->clock.pass);
+			ibcc_refusal_note(&p->refusal, c->pass);
 		return;
 	}
 	p->refusal.wait = 0;
@@ -72,12 +72,12 @@ int ibcc_caps_ask_classes(struct ibcc_collector *c, struct ibcc_transport *tr,
 		struct ibcc_batch_tag tag = { .index = i, .kind = IBCC_ASK_CLASS };
 		uint32_t port = ibcc_collector_first_active(t, i);
 		struct ibcc_node_state *n = &c->node[i];
-		bool again = ibcc_refusal_is_due(&n->refusal, c->clock.pass);
+		bool again = ibcc_refusal_is_due(&n->refusal, c->pass);
 
 		if ((n->known && !n->silent && !again) || port == IBCC_NONE)
 			continue;
 		if (again)
-			ibcc_refusal_note(&n->refusal, c->clock.pass);
+			ibcc_refusal_note(&n->refusal, c->pass);
 		n->known = n->known && !n->silent;
 		rc = ibcc_batch_pma_get(&c->batch, ibcc_collector_lid(t, port),
 					IBCC_PMA_ATTR_CLASS_PORT_INFO, 0, tag);
@@ -90,11 +90,11 @@ int ibcc_caps_ask_classes(struct ibcc_collector *c, struct ibcc_transport *tr,
 /* Some keep silent about it for good; their traffic can be counted nevertheless. */
 static bool wants_control(const struct ibcc_collector *c, struct ibcc_port_state *p)
 {
-	if (ibcc_refusal_is_due(&p->refusal, c->clock.pass)) {
-		ibcc_refusal_note(&p->refusal, c->clock.pass);
+	if (ibcc_refusal_is_due(&p->refusal, c->pass)) {
+		ibcc_refusal_note(&p->refusal, c->pass);
 		return true;
 	}
-	if (p->known || !ibcc_ask_in_pass(c->clock.pass, p->tries))
+	if (p->known || !ibcc_ask_in_pass(c->pass, p->tries))
 		return false;
 	p->tries += p->tries < IBCC_ASK_TRIES;
 	return true;

@@ -9,28 +9,13 @@
  */
 #define LATE_SHARE 20u
 
-/* Times of the readings before, when the clock in use is another now. */
-void ibcc_collector_convert(struct ibcc_collector *c, const struct ibcc_topo *t,
-			    struct ibcc_snapshot *s)
-{
-	for (uint32_t i = 0; i < t->n_ports; i++) {
-		struct ibcc_port_state *p = &c->port[i];
-
-		if (!p->last_host_ns || s->port[i].now.t_ns != p->last_t_ns)
-			continue;
-		p->last_t_ns = ibcc_clock_time(&c->clock, t->port[i].node, p->last_host_ns);
-		s->port[i].now.t_ns = s->port[i].read_ns = p->last_t_ns;
-	}
-	s->t_ns = ibcc_clock_end(&c->clock);
-}
-
 /* A host without a processor to spare takes an answer late, and by how much nobody knows. Where
  * that may be a part of the interval, what seems to be sent and waited for in it tells nothing of
  * units.
  */
-static bool is_in_time(const struct ibcc_port_state *p, uint64_t late_ns)
+static bool is_in_time(const struct ibcc_port_state *p)
 {
-	return (p->last_late_ns + late_ns) * LATE_SHARE <= p->host_ns - p->last_host_ns;
+	return (p->last_late_ns + p->late_ns) * LATE_SHARE <= p->t_ns - p->last_t_ns;
 }
 
 uint64_t ibcc_collector_late(const struct ibcc_mad_op *op)
@@ -83,8 +68,7 @@ void ibcc_collector_record(struct ibcc_collector *c, const struct ibcc_topo *t,
 	for (uint32_t i = 0; i < t->n_ports; i++) {
 		struct ibcc_port_state *p = &c->port[i];
 		uint32_t node = t->port[i].node;
-		uint64_t late_ns = p->late_ns + c->clock.node[node].late_ns;
-		bool in_time = is_in_time(p, late_ns);
+		bool in_time = is_in_time(p);
 
 		if (!p->asked)
 			continue;
@@ -94,13 +78,8 @@ void ibcc_collector_record(struct ibcc_collector *c, const struct ibcc_topo *t,
 			ibcc_snapshot_miss(s, i, err ? err : -ETIMEDOUT);
 			continue;
 		}
-		/* How much of the fabric's time has gone by in a silence nobody knows. */
-		if (c->clock.in_use && c->node[node].gap)
-			s->port[i] = (struct ibcc_port_sample){ 0 };
-		p->now.t_ns = ibcc_clock_time(&c->clock, node, p->host_ns);
-		p->last_host_ns = p->host_ns;
-		p->last_late_ns = late_ns;
-		p->last_t_ns = p->now.t_ns;
+		p->now.t_ns = p->last_t_ns = p->t_ns;
+		p->last_late_ns = p->late_ns;
 		if (c->node[node].sum.quiet) {
 			ibcc_snapshot_hold(s, i, p->now.t_ns);
 			continue;
@@ -111,5 +90,5 @@ void ibcc_collector_record(struct ibcc_collector *c, const struct ibcc_topo *t,
 	}
 	record_units(c, t, s);
 	for (uint32_t i = 0; i < t->n_nodes; i++)
-		c->node[i].gap = c->node[i].silent = !c->node[i].answered;
+		c->node[i].silent = !c->node[i].answered;
 }

@@ -70,15 +70,15 @@ static void take(struct ibcc_collector *c, const struct ibcc_topo *t, const stru
 	for (unsigned int i = 0; i < IBCC_PMA_SLS; i++)
 		sum += v[i];
 	if (s.port != p->num || !sum) {
-		if (refusal->due <= c->clock.pass)
-			ibcc_refusal_note(refusal, c->clock.pass);
+		if (refusal->due <= c->pass)
+			ibcc_refusal_note(refusal, c->pass);
 		return;
 	}
 	refusal->wait = 0;
 	if (!p->sl_pass ||
 	    !judge(p, v, ibcc_delta_exact(d, IBCC_CTR_XMIT_DATA) ? d->v[IBCC_CTR_XMIT_DATA] : 0))
 		p->sls = 0;
-	p->sl_pass = c->clock.pass;
+	p->sl_pass = c->pass;
 	for (unsigned int i = 0; i < IBCC_PMA_SLS; i++)
 		p->sl_words[i] = (uint32_t)v[i];
 }
@@ -93,7 +93,7 @@ int ibcc_collector_read_sls(struct ibcc_collector *c, struct ibcc_transport *tr,
 	for (uint32_t i = 0; i < n && !rc; i++) {
 		const struct ibcc_refusal *r = &c->node[t->port[port[i]].node].sl_refusal;
 
-		if (!r->wait || ibcc_refusal_is_due(r, c->clock.pass))
+		if (!r->wait || ibcc_refusal_is_due(r, c->pass))
 			rc = ibcc_collector_add(c, t, port[i], IBCC_ASK_SLS,
 						IBCC_PMA_ATTR_XMIT_DATA_SL);
 	}
@@ -106,7 +106,7 @@ int ibcc_collector_read_sls(struct ibcc_collector *c, struct ibcc_transport *tr,
 	for (uint32_t i = 0; i < n && !rc; i++) {
 		const struct ibcc_port_state *p = &c->port[port[i]];
 
-		sls[i] = p->sl_pass && c->clock.pass - p->sl_pass <= KEPT_PASSES ? p->sls : 0;
+		sls[i] = p->sl_pass && c->pass - p->sl_pass <= KEPT_PASSES ? p->sls : 0;
 	}
 	return rc;
 }
@@ -116,7 +116,7 @@ static bool is_filling(const struct ibcc_collector *c, uint32_t port)
 {
 	const struct ibcc_port_state *p = &c->port[port];
 
-	for (unsigned int i = 0; p->sl_pass == c->clock.pass && i < IBCC_PMA_SLS; i++)
+	for (unsigned int i = 0; p->sl_pass == c->pass && i < IBCC_PMA_SLS; i++)
 		if (p->sl_words[i] >= HALF_RANGE)
 			return true;
 	return false;

@@ -12,13 +12,11 @@
 
 #include "lib/io/batch.h"
 #include "lib/io/collector_ask.h"
-#include "lib/io/collector_clock.h"
 #include "lib/io/collector_marks.h"
 
 enum ibcc_ask_kind {
-	IBCC_ASK_CLASS, /* tag index: node; all others but TIMESTAMP, LOG and SUM*: port */
+	IBCC_ASK_CLASS, /* tag index: node; all others but LOG and SUM*: port */
 	IBCC_ASK_CONTROL,
-	IBCC_ASK_TIMESTAMP,
 	IBCC_ASK_LOG,
 	IBCC_ASK_EXT,
 	IBCC_ASK_PLAIN,
@@ -39,16 +37,14 @@ struct ibcc_switch_sum {
 	/* this pass */
 	bool asked, answered, missing;
 	bool quiet; /* its ports need not be read */
-	uint64_t words, ticks, host_ns;
+	uint64_t words, ticks, t_ns;
 };
 
 struct ibcc_node_state {
 	uint64_t guid;
 	bool known;  /* capabilities are as the node said */
 	bool silent; /* no port answered in the last pass */
-	bool gap;    /* likewise, whatever was asked since */
 	bool answered;
-	bool no_time;                /* in this pass TimeStamp was asked for, and not answered */
 	int err;                     /* why `known` is false */
 	struct ibcc_refusal refusal; /* to tell capabilities: those are as told before, if ever */
 	struct ibcc_refusal sl_refusal; /* of PortXmitDataSL, or silence about it */
@@ -76,14 +72,15 @@ struct ibcc_port_state {
 	/* this pass */
 	bool asked, got;
 	int err;
-	uint64_t host_ns, late_ns; /* when it came, and how late at most */
+	uint64_t t_ns, late_ns; /* when it came, and how late at most */
 	struct ibcc_counters now;
-	/* the last reading, to convert its time */
-	uint64_t last_host_ns, last_late_ns, last_t_ns;
+	uint64_t last_t_ns, last_late_ns; /* of the last reading */
 };
 
 struct ibcc_collector {
-	struct ibcc_fabric_clock clock;
+	uint64_t pass;      /* number of passes that are over */
+	bool simulated;     /* see ibcc_transport:simulated, as in the last pass */
+	unsigned int still; /* passes in a row in which the fabric's time did not go on */
 	struct ibcc_mark_logs marks;
 	struct ibcc_units *units;
 	struct ibcc_node_state *node;
@@ -115,13 +112,11 @@ int ibcc_collector_flush_if_full(struct ibcc_collector *c, struct ibcc_transport
 				 const struct ibcc_topo *t);
 
 /* collector_record.c: how long an answer took, which is how late it may have come; makes samples of
- * a pass's readings; takes times of the readings before by the clock that is in use now.
+ * a pass's readings.
  */
 uint64_t ibcc_collector_late(const struct ibcc_mad_op *op);
 void ibcc_collector_record(struct ibcc_collector *c, const struct ibcc_topo *t,
 			   struct ibcc_snapshot *s);
-void ibcc_collector_convert(struct ibcc_collector *c, const struct ibcc_topo *t,
-			    struct ibcc_snapshot *s);
 
 /* collector_caps.c: capabilities of nodes not known yet, and a sign of life of those that were
  * silent; what ports count; and the answers. Returns as ibcc_collector_pass().

@@ -54,7 +54,7 @@ void ibcc_sums_take(struct ibcc_collector *c, const struct ibcc_mad_op *op, enum
 	} else if (kind == IBCC_ASK_SUM) {
 		ibcc_pma_counters_ext_unpack(op->mad, &ext);
 		sum->words = ext.PortXmitData;
-		sum->host_ns = op->t_ns;
+		sum->t_ns = op->t_ns;
 		if (c->node[node].ext_wait)
 			sum->ticks = ext.PortXmitWait;
 	} else {
@@ -127,7 +127,7 @@ void ibcc_sums_fill(struct ibcc_collector *c, const struct ibcc_topo *t)
 			if (!sum->quiet || !c->port[p].asked)
 				continue;
 			c->port[p].got = true;
-			c->port[p].host_ns = sum->host_ns;
+			c->port[p].t_ns = sum->t_ns;
 		}
 	}
 }

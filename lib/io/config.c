@@ -21,7 +21,6 @@ static const char *const modes[] = { "observe", "apply", NULL };
 static const char *const vias[] = { "plugin", "direct", NULL };
 static const char *const drifts[] = { "report", "repair", NULL };
 static const char *const rollouts[] = { "canary", "all", NULL };
-static const char *const clocks[] = { "auto", "host", "fabric", NULL };
 static const char *const targets[] = { "auto", "stderr", "journal", NULL };
 static const char *const levels[] = { "err", "warning", "notice", "info", "debug", NULL };
 
@@ -88,7 +87,6 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("window", UINT, window), .min = 1, .max = 128 },
 	{ MEMBER("node_window", UINT, node_window), .min = 1, .max = 4 },
 	{ MEMBER("node_gap_us", UINT, node_gap_us), .max = 1000000 },
-	{ MEMBER("clock", ENUM, clock), .names = clocks },
 	{ MEMBER("plugin_socket", STRING, plugin_socket) },
 	{ MEMBER("control_socket", STRING, control_socket) },
 	{ MEMBER("user", STRING, user) },
@@ -108,14 +106,6 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("bounds", MAP, bounds), .keys = bounds_keys },
 	{ .name = NULL },
 };
-
-/* Hardware tells no time that is better than the host's. `ibcc-sim exec` sets this variable, and
- * what it runs is in a simulation, which may be slower than the host.
- */
-static enum ibcc_clock default_clock(void)
-{
-	return getenv("IBSIM_SOCKNAME") ? IBCC_CLOCK_AUTO : IBCC_CLOCK_HOST;
-}
 
 bool ibcc_config_is_fabric(const char *name)
 {
@@ -139,7 +129,6 @@ void ibcc_config_defaults(struct ibcc_config *c, const char *fabric)
 		.window = 32,
 		.node_window = 1,
 		.node_gap_us = 2000,
-		.clock = default_clock(),
 		.plugin_socket = IBCC_PROTO_SOCKET,
 		.control_socket = "/run/ibcc-tune/control.sock",
 		.user = IBCC_CONFIG_USER,

@@ -50,14 +50,14 @@ static int fault_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
 		f->n_requests++;
 		if (strikes(f, &op[i], f->o.loss_permille)) {
 			op[i].err = -ETIMEDOUT;
-			op[i].t_ns = ibcc_transport_now_ns(f->inner);
+			op[i].t_ns = ibcc_transport_fabric_ns(f->inner);
 			f->n_lost++;
 			continue;
 		}
 		if (f->o.refuse_permille && strikes(f, &op[i], f->o.refuse_permille)) {
 			op[i].err = -EREMOTEIO;
 			op[i].status = REFUSED;
-			op[i].t_ns = ibcc_transport_now_ns(f->inner);
+			op[i].t_ns = ibcc_transport_fabric_ns(f->inner);
 			continue;
 		}
 		pass[n_pass] = op[i];
@@ -93,6 +93,11 @@ static uint64_t fault_now_ns(struct ibcc_transport *t)
 	return ibcc_transport_now_ns(to_fault(t)->inner);
 }
 
+static uint64_t fault_fabric_ns(struct ibcc_transport *t)
+{
+	return ibcc_transport_fabric_ns(to_fault(t)->inner);
+}
+
 static void fault_cancel(struct ibcc_transport *t)
 {
 	ibcc_transport_cancel(to_fault(t)->inner);
@@ -109,6 +114,7 @@ static void fault_free(struct ibcc_transport *t)
 static const struct ibcc_transport_ops fault_ops = {
 	.run = fault_run,
 	.now_ns = fault_now_ns,
+	.fabric_ns = fault_fabric_ns,
 	.cancel = fault_cancel,
 	.free = fault_free,
 };
@@ -124,6 +130,7 @@ struct ibcc_transport *ibcc_fault_new(struct ibcc_transport *inner,
 	}
 	f->base.ops = &fault_ops;
 	f->base.whole_bytes = inner->whole_bytes;
+	f->base.simulated = inner->simulated;
 	f->inner = inner;
 	f->o = *o;
 	f->rng = o->seed;

@@ -89,6 +89,11 @@ static uint64_t keyed_now_ns(struct ibcc_transport *base)
 	return ibcc_transport_now_ns(((struct keyed *)base)->inner);
 }
 
+static uint64_t keyed_fabric_ns(struct ibcc_transport *base)
+{
+	return ibcc_transport_fabric_ns(((struct keyed *)base)->inner);
+}
+
 static void keyed_cancel(struct ibcc_transport *base)
 {
 	ibcc_transport_cancel(((struct keyed *)base)->inner);
@@ -103,6 +108,7 @@ static void keyed_free(struct ibcc_transport *base)
 static const struct ibcc_transport_ops keyed_ops = {
 	.run = keyed_run,
 	.now_ns = keyed_now_ns,
+	.fabric_ns = keyed_fabric_ns,
 	.cancel = keyed_cancel,
 	.free = keyed_free,
 };
@@ -118,6 +124,7 @@ struct ibcc_transport *ibcc_keyring_transport(const struct ibcc_keyring *k,
 	}
 	t->base.ops = &keyed_ops;
 	t->base.stats = inner->stats;
+	t->base.simulated = inner->simulated;
 	t->inner = inner;
 	t->keys = k;
 	return &t->base;

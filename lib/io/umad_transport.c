@@ -18,6 +18,7 @@
 
 #include <ibcc/ccmad.h>
 #include <ibcc/mad.h>
+#include <ibcc/sim_clock.h>
 #include <ibcc/transport.h>
 
 #include "lib/io/umad_port.h"
@@ -28,11 +29,13 @@
 #define AGENT_NONE      (-1)
 #define MAX_RECV_ERRORS 100u
 #define UMAD2SIM_BYTES  224u
+#define IBSIM_NAME      "sim" /* where IBSIM_SOCKNAME is not set */
 
 struct umad_transport {
 	struct ibcc_transport base;
 	struct ibcc_umad_port port;
 	struct ibcc_window *window;
+	struct ibcc_sim_clock *clock; /* NULL: the host's is the fabric's */
 	int fd;
 	int agent[N_CLASSES];
 	void *sbuf, *rbuf;
@@ -116,10 +119,18 @@ static uint64_t port_now_ns(void *port)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+static uint64_t port_fabric_ns(void *port)
+{
+	struct umad_transport *u = port;
+
+	return u->clock ? ibcc_sim_clock_ns(u->clock) : port_now_ns(port);
+}
+
 static const struct ibcc_port_ops port_ops = {
 	.send = port_send,
 	.recv = port_recv,
 	.now_ns = port_now_ns,
+	.fabric_ns = port_fabric_ns,
 };
 
 static int umad_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
@@ -130,6 +141,11 @@ static int umad_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
 static uint64_t umad_now_ns(struct ibcc_transport *t)
 {
 	return port_now_ns(to_umad(t));
+}
+
+static uint64_t umad_fabric_ns(struct ibcc_transport *t)
+{
+	return port_fabric_ns(to_umad(t));
 }
 
 static void umad_cancel(struct ibcc_transport *t)
@@ -150,6 +166,7 @@ static void umad_free_transport(struct ibcc_transport *t)
 		umad_close_port(u->fd);
 	}
 	ibcc_window_free(u->window);
+	ibcc_sim_clock_close(u->clock);
 	free(u->base.stats.node);
 	free(u->sbuf);
 	free(u->rbuf);
@@ -159,6 +176,7 @@ static void umad_free_transport(struct ibcc_transport *t)
 static const struct ibcc_transport_ops umad_ops = {
 	.run = umad_run,
 	.now_ns = umad_now_ns,
+	.fabric_ns = umad_fabric_ns,
 	.cancel = umad_cancel,
 	.free = umad_free_transport,
 };
@@ -173,6 +191,25 @@ static int is_umad2sim(struct dl_phdr_info *lib, size_t size, void *arg)
 	return lib->dlpi_name && strstr(lib->dlpi_name, "libumad2sim") != NULL;
 }
 
+/* Where a simulator is to tell its time: as `ibcc-sim exec` says, or else by its name. Stock ibsim
+ * has no time of its own, so that no file of its name is no error.
+ */
+static int open_clock(struct umad_transport *u, char *text, size_t len)
+{
+	const char *path = getenv(IBCC_SIM_CLOCK_ENV), *name = getenv("IBSIM_SOCKNAME");
+	struct ibcc_why why;
+	char by_name[128];
+	int err = 0;
+
+	ibcc_sim_clock_path(name ? name : IBSIM_NAME, by_name, sizeof(by_name));
+	u->clock = ibcc_sim_clock_open(path ? path : by_name, port_now_ns(u), &err, &why);
+	u->base.simulated = u->clock != NULL;
+	if (u->clock || (err == -ENOENT && !path))
+		return 0;
+	snprintf(text, len, "the time of the simulated fabric: %s", why.text);
+	return err;
+}
+
 struct ibcc_transport *ibcc_umad_open(const struct ibcc_umad_options *o, int *err, char *why,
 				      size_t len)
 {
@@ -183,10 +220,15 @@ struct ibcc_transport *ibcc_umad_open(const struct ibcc_umad_options *o, int *er
 	if (!u)
 		return NULL;
 	u->base.ops = &umad_ops;
-	u->base.whole_bytes = dl_iterate_phdr(is_umad2sim, NULL) ? UMAD2SIM_BYTES : 0;
 	u->fd = -1;
 	for (int c = 0; c < N_CLASSES; c++)
 		u->agent[c] = AGENT_NONE;
+	if (dl_iterate_phdr(is_umad2sim, NULL)) {
+		u->base.whole_bytes = UMAD2SIM_BYTES;
+		*err = open_clock(u, why, len);
+		if (*err < 0)
+			goto fail;
+	}
 	umad_init();
 	*err = ibcc_umad_port_find(o, &u->port, why, len);
 	if (*err < 0)

@@ -28,6 +28,8 @@ struct ibcc_port_ops {
 	 */
 	int (*recv)(void *port, uint8_t mad[IBCC_MAD_BYTES], bool *undeliverable, int wait_ms);
 	uint64_t (*now_ns)(void *port);
+	/* See ibcc_transport_ops:fabric_ns; NULL: now_ns(). */
+	uint64_t (*fabric_ns)(void *port);
 };
 
 struct ibcc_window;

@@ -97,7 +97,6 @@ static int live_start(void *arg, struct ibcc_engine *e)
 {
 	struct live *l = arg;
 	const struct ibcc_cycle_options o = {
-		.clock = IBCC_CLOCK_HOST,
 		.estimator = l->o->estimator,
 		.tuner = l->o->tuner,
 		.cpu_ns = l->o->cpu_ns,

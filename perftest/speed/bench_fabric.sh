@@ -83,7 +83,7 @@ for i in 1 2 3 4 5; do
 done
 # Not with opensm there: ibsim hands it the collector's PortSamplesControl, of which it dies.
 stop "$osm"
-bare "$IBCC_BUILD/ibcc-bench" poll --no-cc --alone -j >"$TMP/bare.json" || fail "poll on ibsim"
+bare "$IBCC_BUILD/ibcc-bench" poll --alone -j >"$TMP/bare.json" || fail "poll on ibsim"
 jq -r --argjson stock "$(sort -n "$TMP/queryerrors" | sed -n 3p)" '.pollers as [$own, $loop] |
 	"\(.ports) ports, \(.fresh) fresh: \($own.seconds * 1e4 | round / 1e4) s, " +
 	"\($loop.times_collector * 100 | round) % of the rate of a bare libibumad loop, " +

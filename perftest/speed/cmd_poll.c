@@ -40,7 +40,7 @@ static const char *const names[N_POLLERS] = {
 
 struct poll {
 	unsigned int repeat;
-	bool json, with_cc, with_queryerrors;
+	bool json, with_queryerrors;
 	struct ibcc_topo *topo;
 	struct ibcc_collector *collector;
 	struct ibcc_snapshot snapshot;
@@ -134,8 +134,7 @@ static int prepare(struct poll *p)
 		fprintf(stderr, "ibcc-bench: %s\n", why);
 	if (!p->topo)
 		goto out;
-	/* Bare ibsim takes class 0x21 for SMPs, so there nobody may be asked for its time. */
-	p->collector = ibcc_collector_new(p->with_cc ? IBCC_CLOCK_AUTO : IBCC_CLOCK_HOST);
+	p->collector = ibcc_collector_new();
 	err = p->collector ? ibcc_snapshot_init(&p->snapshot, p->topo) : -ENOMEM;
 	for (int i = 0; i < WARM_UP && !err; i++)
 		err = pass(p, tr);
@@ -226,19 +225,6 @@ static void print_once(const struct poll *p)
 	       a_minute(p->rest.mads), a_minute(p->rest.smps));
 }
 
-/* How many of the requests only ask for a node's time, which a pass does where the host's clock
- * does not go like the fabric's.
- */
-static size_t count_time_stamps(const struct ibcc_poll_record *r)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < r->n; i++)
-		n += r->op[i].mad[1] == IBCC_MAD_CLASS_CC &&
-		     mad_get_field(r->op[i].mad, 0, IB_MAD_ATTRID_F) == IBCC_CC_ATTR_TIMESTAMP;
-	return n;
-}
-
 static int tell(struct poll *p)
 {
 	static const struct ibcc_table_column columns[] = {
@@ -246,10 +232,10 @@ static int tell(struct poll *p)
 		{ "MAD/s", true },   { "TIMES AS LONG", true },
 	};
 	json_t *o = json_pack(
-		"{si si si si si si si}", "schema", 1, "nodes", (int)p->topo->n_nodes, "ports",
+		"{si si si si si si}", "schema", 1, "nodes", (int)p->topo->n_nodes, "ports",
 		(int)(p->snapshot.n_fresh + p->snapshot.n_stale + p->snapshot.n_unreachable),
-		"fresh", (int)p->snapshot.n_fresh, "mads", (int)p->record.n, "time_stamps",
-		(int)count_time_stamps(&p->record), "window", (int)IBCC_SPEED_WINDOW);
+		"fresh", (int)p->snapshot.n_fresh, "mads", (int)p->record.n, "window",
+		(int)IBCC_SPEED_WINDOW);
 	struct libscols_table *t = p->json ? NULL : ibcc_table_new(columns, 5, stdout);
 	json_t *all = json_array();
 	double own = median(p->s[POLL_COLLECTOR], p->repeat);
@@ -310,17 +296,16 @@ static int tell(struct poll *p)
 
 static bool options(struct poll *p, int argc, char **argv)
 {
-	enum { OPT_REPEAT = 256, OPT_NO_CC, OPT_ALONE };
+	enum { OPT_REPEAT = 256, OPT_ALONE };
 	static const struct option longs[] = { { "json", no_argument, NULL, 'j' },
 					       { "repeat", required_argument, NULL, OPT_REPEAT },
-					       { "no-cc", no_argument, NULL, OPT_NO_CC },
 					       { "alone", no_argument, NULL, OPT_ALONE },
 					       { NULL, 0, NULL, 0 } };
 	uint64_t repeat = 5;
 	bool ok = true;
 	int c;
 
-	p->with_cc = p->with_queryerrors = true;
+	p->with_queryerrors = true;
 	while ((c = getopt_long(argc, argv, "j", longs, NULL)) != -1) {
 		switch (c) {
 		case 'j': p->json = true; break;
@@ -328,7 +313,6 @@ static bool options(struct poll *p, int argc, char **argv)
 			ok &= ibcc_bench_number("--repeat", optarg, 1, IBCC_SPEED_REPEAT_MAX,
 						&repeat);
 			break;
-		case OPT_NO_CC: p->with_cc = false; break;
 		case OPT_ALONE: p->with_queryerrors = false; break;
 		default: ok = false;
 		}

@@ -41,11 +41,19 @@ static uint64_t record_now_ns(struct ibcc_transport *t)
 	return ibcc_transport_now_ns(((struct ibcc_poll_record *)t)->inner);
 }
 
+static uint64_t record_fabric_ns(struct ibcc_transport *t)
+{
+	return ibcc_transport_fabric_ns(((struct ibcc_poll_record *)t)->inner);
+}
+
 void ibcc_poll_record_init(struct ibcc_poll_record *r, struct ibcc_transport *inner)
 {
-	static const struct ibcc_transport_ops ops = { .run = record_run, .now_ns = record_now_ns };
+	static const struct ibcc_transport_ops ops = { .run = record_run,
+						       .now_ns = record_now_ns,
+						       .fabric_ns = record_fabric_ns };
 
-	*r = (struct ibcc_poll_record){ .base = { .ops = &ops }, .inner = inner };
+	*r = (struct ibcc_poll_record){ .base = { .ops = &ops, .simulated = inner->simulated },
+					.inner = inner };
 }
 
 void ibcc_poll_record_fini(struct ibcc_poll_record *r)

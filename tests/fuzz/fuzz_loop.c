@@ -186,7 +186,7 @@ static void turn(struct liar *l, struct ibcc_cycle *c, struct ibcc_applier *a)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct ibcc_scenario sc;
-	struct ibcc_cycle_options o = { .clock = IBCC_CLOCK_AUTO };
+	struct ibcc_cycle_options o = { .pass_deadline_ns = 0 };
 	struct liar l = { .base.ops = &liar_ops, .data = data, .size = size };
 	struct ibcc_yaml_errors errors = { 0 };
 	struct ibcc_applier *a;

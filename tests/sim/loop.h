@@ -77,7 +77,7 @@ static inline void loop_start(struct loop *l, const char *file, uint64_t pass_ps
 			      const struct ibcc_agents_options *o,
 			      const struct ibcc_fault_options *fault)
 {
-	struct ibcc_cycle_options co = { .clock = IBCC_CLOCK_HOST };
+	struct ibcc_cycle_options co = { .pass_deadline_ns = 0 };
 
 	memset(l, 0, sizeof(*l));
 	loop_open(l, file, o, fault);

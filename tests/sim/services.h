@@ -24,9 +24,7 @@ static inline void services_config(struct ibcc_config *c)
 /* As the service itself opens a port, but for the port. The transport is the service's then. */
 static inline struct ibcc_service *services_open(struct loop *l, const struct ibcc_config *c)
 {
-	struct ibcc_cycle_options o = { .clock = IBCC_CLOCK_HOST,
-					.estimator = c->estimator,
-					.tuner = c->tuner };
+	struct ibcc_cycle_options o = { .estimator = c->estimator, .tuner = c->tuner };
 	struct ibcc_service *s = ibcc_service_new(c, 0);
 
 	assert_non_null(s);

@@ -101,7 +101,7 @@ static void open_fabric(struct fixture *x, uint32_t mbps, const struct ibcc_prof
 			0);
 	x->tr = (struct counting){ .base.ops = &counting_ops, .t = x->t };
 	x->tr.inner = ibcc_inproc_new(x->a, x->e, x->t, NULL);
-	x->c = ibcc_collector_new(IBCC_CLOCK_HOST);
+	x->c = ibcc_collector_new();
 	assert_non_null(x->c);
 	assert_int_equal(ibcc_snapshot_init(&x->s, x->t), 0);
 }

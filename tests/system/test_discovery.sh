@@ -21,7 +21,7 @@ lossy()
 }
 
 # By the command line: all nodes, or the plan names what is missing.
-write_config 'apply_via: direct' 'timeout_ms: 20' 'retries: 1' 'clock: host'
+write_config 'apply_via: direct' 'timeout_ms: 20' 'retries: 1'
 sim set mad_loss_permille.leaf1=1000 || fail "set"
 tune plan >"$TMP/plan.txt" 2>"$TMP/plan.log"
 equal "a plan of our own adapter alone is none" $? 1
@@ -53,7 +53,7 @@ ok "what was found is shown, with the reason why that is not all"
 lossy 0
 
 # By the daemon: what it knows stays.
-start_tuned 'apply_via: direct' 'timeout_ms: 20' 'retries: 1' 'clock: host'
+start_tuned 'apply_via: direct' 'timeout_ms: 20' 'retries: 1'
 wait_until 20 status ".state == \"ok\" and .fabric.nodes == $NODES and .discovery_trouble == null" ||
 	fail "the daemon does not get going: $(told)"
 lossy 800
@@ -68,7 +68,7 @@ stop "$TUNED_PID"
 
 # A node that never answers is a part of the fabric that one has to do without.
 sim set mad_loss_permille.source2=1000 || fail "set"
-start_tuned 'apply_via: direct' 'timeout_ms: 20' 'retries: 1' 'clock: host'
+start_tuned 'apply_via: direct' 'timeout_ms: 20' 'retries: 1'
 wait_until 40 status ".state == \"ok\" and .fabric.nodes == $NODES - 1 and (.discovery_trouble | test(\"the node behind .leaf1. port\"))" ||
 	fail "a silent node: $(told)"
 ok "a silent node is told, and the others are tuned"

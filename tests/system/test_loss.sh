@@ -23,7 +23,7 @@ more_passes() { status ".fabric.pass >= $1"; }
 # busy with others when that comes, half of it again.
 in_time() { jq -e '.fabric | .pass_deadline_us == 1000000 and .longest_pass_us < 1500000' "$TMP/status.json" >/dev/null; }
 
-start_tuned 'pass_deadline_ms: 1000' 'retries: 1' 'timeout_ms: 100' 'clock: host'
+start_tuned 'pass_deadline_ms: 1000' 'retries: 1' 'timeout_ms: 100'
 wait_until 20 all_fresh || fail "not all ports are read: $(jq -c .fabric "$TMP/status.json")"
 ok "all ports are read"
 equal "and the exit code says so" "$(status_rc)" 0
@@ -69,7 +69,7 @@ ok "and keep their deadline"
 start_again() { status '.fabric.ports_unreachable > 0'; }
 stop "$TUNED_PID"
 # Two attempts take longer than a pass from now on.
-start_tuned 'pass_deadline_ms: 1000' 'retries: 1' 'timeout_ms: 400' 'clock: host'
+start_tuned 'pass_deadline_ms: 1000' 'retries: 1' 'timeout_ms: 400'
 wait_until 20 start_again || fail "ports that never answered are not told"
 equal "never read: unreachable" "$(jq -r '.fabric.unread[0] | "\(.node) \(.state) \(.ports | length)"' "$TMP/status.json")" \
 	"$SWITCH unreachable 8"

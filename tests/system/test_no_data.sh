@@ -13,7 +13,7 @@ wait_until 20 has_lids || fail "no LIDs"
 for lid in $(sim settings -j | jq '.rows[].lid'); do
 	stock ibccconfig CongestionKeyInfo "$lid" 0xc0de 1 0 0 >"$TMP/cc.log" 2>&1 || fail "ibccconfig: $(cat "$TMP/cc.log")"
 done
-write_config 'apply_via: direct' 'clock: auto' 'timeout_ms: 50' 'retries: 1' 'node_window: 1' # as is the default
+write_config 'apply_via: direct' 'timeout_ms: 50' 'retries: 1' 'node_window: 1' # as is the default
 rc=0
 tune -n -j >"$TMP/plan.json" 2>"$TMP/plan.log" || rc=$?
 equal "all ports are read where TimeStamp is not answered" \
@@ -21,7 +21,7 @@ equal "all ports are read where TimeStamp is not answered" \
 equal "which is a plan" "$rc $(jq -c .fabric.blind "$TMP/plan.json")" '0 null'
 
 # No counter is read in time: no plan, and no word of a fabric without congestion.
-write_config 'apply_via: direct' 'clock: host' 'pass_deadline_ms: 10' 'timeout_ms: 1000'
+write_config 'apply_via: direct' 'pass_deadline_ms: 10' 'timeout_ms: 1000'
 sim set mad_delay_us=50000 || fail "set"
 rc=0
 tune -n >"$TMP/plan.txt" 2>"$TMP/plan.log" || rc=$?
@@ -43,7 +43,7 @@ SIM=$SIM-quantum
 start_sim "$TMP/quantum.yaml" --speed 1
 start_opensm --tag quantum 'sweep_interval 0'
 wait_until 20 has_lids || fail "no LIDs"
-start_tuned 'apply_via: direct' 'clock: host' 'interval_ms: 2000'
+start_tuned 'apply_via: direct' 'interval_ms: 2000'
 status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
 # The unit of what it counts is known after some passes.
 wait_until 60 status '.fabric.pass >= 8' || fail "no passes: $(cat "$TMP/status.json")"

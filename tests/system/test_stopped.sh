@@ -28,7 +28,7 @@ silent()
 		status ".mads.sent <= $before + 1"
 }
 
-start_tuned 'pass_deadline_ms: 1000' 'clock: host'
+start_tuned 'pass_deadline_ms: 1000'
 wait_until 20 status '.state == "ok" and .fabric.ports_unreachable == 0' || fail "the daemon does not get going"
 ok "the daemon is at work"
 
@@ -89,6 +89,6 @@ ok "the daemon can be ended"
 stop "$OSM_PID" KILL
 start_sim "$SCENARIO"
 start_opensm --plugin
-start_tuned 'pass_deadline_ms: 1000' 'clock: host'
+start_tuned 'pass_deadline_ms: 1000'
 wait_until 20 status '.state == "ok" and .fabric.ports_unreachable == 0' || fail "not after a restart"
 ok "and is at work again with another simulator of that name"

@@ -13,7 +13,7 @@ simulator=${simulator:-$SIM_PID}
 direct() { timeout 40 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$@"; }
 status() { direct status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
 
-start_tuned 'apply_via: direct' 'clock: host' 'pass_deadline_ms: 1000'
+start_tuned 'apply_via: direct' 'pass_deadline_ms: 1000'
 wait_until 20 status '.state == "ok" and .fabric.ports_unreachable == 0' || fail "the daemon does not get going"
 ok "the daemon is at work"
 kill -STOP "$simulator" || fail "SIGSTOP"

@@ -7,7 +7,7 @@
 two_switches 3 4 >"$TMP/net"
 start_sim "$TMP/net"
 start_opensm 'sweep_interval 0'
-start_tuned 'apply_via: direct' 'clock: host'
+start_tuned 'apply_via: direct'
 
 status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
 told() { jq -c '[.state, .reason, .fabric.links, .traps, .mads.smps]' "$TMP/status.json"; }
@@ -74,7 +74,7 @@ link_is_active() { stock smpquery portinfo "$lid" 3 | grep -q 'LinkState:\.*Acti
 wait_until 20 link_is_active || fail "the link does not come back: $(stock smpquery portinfo "$lid" 3)"
 kill -STOP "$OSM_PID"
 stock ibportstate "$lid" 4 down >"$TMP/console.txt" 2>&1 || fail "ibportstate: $(cat "$TMP/console.txt")"
-start_tuned 'apply_via: direct' 'clock: host'
+start_tuned 'apply_via: direct'
 fresh() { status ".fabric.links == 6 and .fabric.ports_fresh == $1"; }
 not_all() { status ".fabric.links == 6 and .fabric.ports_fresh > 0 and .fabric.ports_fresh < 12"; }
 wait_until 30 not_all || fail "the link is not down: $(told) $(jq -c .fabric "$TMP/status.json")"
@@ -87,7 +87,7 @@ stop "$TUNED_PID"
 # With the plugin OpenSM tells, and one that is started anew is waited for.
 stop "$OSM_PID"
 start_opensm --plugin 'sweep_interval 0'
-start_tuned 'clock: host'
+start_tuned
 wait_until 20 status '.state == "ok" and .fabric.source == "plugin" and .traps == null' ||
 	fail "the daemon does not get going with the plugin: $(told)"
 kill -KILL "$OSM_PID"

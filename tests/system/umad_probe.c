@@ -104,7 +104,7 @@ static int passes(void)
 {
 	struct ibcc_topo *t = discover();
 	struct ibcc_transport *tr = open_port(0);
-	struct ibcc_collector *c = ibcc_collector_new(IBCC_CLOCK_HOST);
+	struct ibcc_collector *c = ibcc_collector_new();
 	struct ibcc_snapshot s;
 	int rc = c ? ibcc_snapshot_init(&s, t) : -1;
 

@@ -23,9 +23,9 @@ struct fixture {
 	struct ibcc_snapshot s;
 };
 
-static inline struct fixture setup_on(struct ibcc_topo *t, enum ibcc_clock clock)
+static inline struct fixture setup_on(struct ibcc_topo *t)
 {
-	struct fixture x = { .t = t, .f = fake_fabric(t), .c = ibcc_collector_new(clock) };
+	struct fixture x = { .t = t, .f = fake_fabric(t), .c = ibcc_collector_new() };
 
 	x.tr = &x.f->base;
 	assert_non_null(x.c);
@@ -39,9 +39,19 @@ static inline struct fixture setup_on(struct ibcc_topo *t, enum ibcc_clock clock
 	return x;
 }
 
-static inline struct fixture setup(enum ibcc_clock clock)
+static inline struct fixture setup(void)
 {
-	return setup_on(fabric_lustre(), clock);
+	return setup_on(fabric_lustre());
+}
+
+/* As setup(), on a simulated fabric, whose time runs at a rate against the host's clock. */
+static inline struct fixture setup_simulated(double rate)
+{
+	struct fixture x = setup();
+
+	x.f->base.simulated = true;
+	x.f->clock_rate = rate;
+	return x;
 }
 
 static inline void teardown(struct fixture *x)

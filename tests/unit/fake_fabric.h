@@ -7,6 +7,8 @@
 
 #include "tests/unit/fake_smp.h"
 
+#define FAKE_BEGIN_NS 1000000000u
+
 /* Of a port, or of 0xff: all together. */
 static inline bool fake_count(const struct fake_fabric *f, const struct ibcc_topo_node *n,
 			      unsigned int num, bool all, struct fake_counters *sum)
@@ -216,6 +218,12 @@ static inline void fake_sleep(struct fake_fabric *f, uint64_t ns)
 	f->fabric_ns += (double)ns * f->clock_rate;
 }
 
+/* What the fabric's time goes on by while the host waits. */
+static inline uint64_t fake_late_ns(const struct fake_fabric *f, uint64_t ns)
+{
+	return f->base.simulated ? (uint64_t)((double)ns * f->clock_rate) : ns;
+}
+
 static inline void fake_answer(struct fake_fabric *f, struct ibcc_mad_op *op)
 {
 	uint8_t mgmt_class = op->mad[1];
@@ -231,8 +239,8 @@ static inline void fake_answer(struct fake_fabric *f, struct ibcc_mad_op *op)
 	f->base.stats.sent++;
 	f->base.stats.smps += ibcc_mad_is_smp(op->mad);
 	f->base.stats.sets += set;
-	op->sent_ns = f->now_ns;
-	op->t_ns = f->now_ns + f->late_ns;
+	op->sent_ns = ibcc_transport_fabric_ns(&f->base);
+	op->t_ns = op->sent_ns + fake_late_ns(f, f->late_ns);
 	if (mgmt_class == 0x81) {
 		assert_int_equal(op->lid, 0xffff);
 		status = fake_smp(f, attr, mod, op->mad);
@@ -241,7 +249,7 @@ static inline void fake_answer(struct fake_fabric *f, struct ibcc_mad_op *op)
 		uint32_t endport = port == IBCC_NONE ? IBCC_NONE : f->t->port[port].endport;
 		struct fake_node *n = endport == IBCC_NONE ? NULL : &f->node[endport];
 
-		op->t_ns += n ? n->late_ns : 0;
+		op->t_ns += n ? fake_late_ns(f, n->late_ns) : 0;
 		if (n && !n->dead) {
 			n->n_gets += !set;
 			if (set) {
@@ -284,6 +292,12 @@ static inline uint64_t fake_now_ns(struct ibcc_transport *t)
 	return fake_of(t)->now_ns;
 }
 
+/* Begins where the host's clock does, so that no moment is 0. */
+static inline uint64_t fake_fabric_ns(struct ibcc_transport *t)
+{
+	return FAKE_BEGIN_NS + (uint64_t)fake_of(t)->fabric_ns;
+}
+
 static inline void fake_free(struct ibcc_transport *t)
 {
 	free(fake_of(t)->node);
@@ -294,6 +308,7 @@ static inline void fake_free(struct ibcc_transport *t)
 static const struct ibcc_transport_ops fake_ops = {
 	.run = fake_run,
 	.now_ns = fake_now_ns,
+	.fabric_ns = fake_fabric_ns,
 	.free = fake_free,
 };
 
@@ -305,7 +320,7 @@ static inline struct fake_fabric *fake_fabric(const struct ibcc_topo *t)
 	assert_non_null(f);
 	f->base.ops = &fake_ops;
 	f->t = t;
-	f->now_ns = 1000000000;
+	f->now_ns = FAKE_BEGIN_NS;
 	f->step_ns = 10000;
 	f->clock_rate = 1;
 	f->node = calloc(t->n_endports, sizeof(*f->node));

@@ -48,7 +48,7 @@ static inline int setup(void **state)
 	c = &f->c;
 	c->topo = fabric_lustre();
 	traffic_init(&f->tr, c->topo);
-	c->collector = ibcc_collector_new(IBCC_CLOCK_HOST);
+	c->collector = ibcc_collector_new();
 	settings_of(&c->actual, c->topo);
 	ibcc_estimator_defaults(&c->options.estimator);
 	ibcc_tuner_defaults(&c->options.tuner);

@@ -55,7 +55,7 @@ static inline int setup(void **state)
 	traffic_init(&f->tr, c->topo);
 	traffic_lustre_off(&f->tr);
 	becns(f, 80);
-	c->collector = ibcc_collector_new(IBCC_CLOCK_HOST);
+	c->collector = ibcc_collector_new();
 	settings_of(&c->actual, c->topo);
 	ibcc_estimator_defaults(&c->options.estimator);
 	ibcc_tuner_defaults(&c->options.tuner);

@@ -18,7 +18,7 @@ static struct ibcc_endport_cc *cc_of(struct marks *m, uint32_t node)
 /* All nodes have settings, and sw1 marks. */
 static struct marks open_marks(void)
 {
-	struct marks m = { .x = setup(IBCC_CLOCK_HOST) };
+	struct marks m = { .x = setup() };
 
 	assert_int_equal(ibcc_settings_init(&m.actual, m.x.t), 0);
 	for (uint32_t i = 0; i < m.actual.n; i++)

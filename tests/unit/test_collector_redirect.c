@@ -18,7 +18,7 @@ static void redirect(struct fixture *x, uint32_t node, unsigned int num, uint32_
 
 static void test_followed(void **state)
 {
-	struct fixture x = setup(IBCC_CLOCK_HOST);
+	struct fixture x = setup();
 	char text[256];
 
 	(void)state;
@@ -39,7 +39,7 @@ static void test_followed(void **state)
 /* What clears a counter goes where the counter is read. */
 static void test_cleared(void **state)
 {
-	struct fixture x = setup(IBCC_CLOCK_HOST);
+	struct fixture x = setup();
 	const uint32_t full[] = { fabric_port(x.t, LUSTRE_SRC1, 1),
 				  fabric_port(x.t, LUSTRE_SW2, 2) };
 	uint32_t n = 0;
@@ -63,7 +63,7 @@ static void test_cleared(void **state)
 /* One that redirects later on misses a pass. */
 static void test_later(void **state)
 {
-	struct fixture x = setup(IBCC_CLOCK_HOST);
+	struct fixture x = setup();
 
 	(void)state;
 	pass(&x);
@@ -86,7 +86,7 @@ static void test_later(void **state)
 /* What cannot be reached is said, and the others go on. */
 static void test_nowhere(void **state)
 {
-	struct fixture x = setup(IBCC_CLOCK_HOST);
+	struct fixture x = setup();
 	char text[256];
 
 	(void)state;
@@ -114,7 +114,7 @@ static void test_elsewhere(void **state)
 	static const char *const words[] = { "(a LID of another node)",
 					     "(a LID that no known port has)",
 					     "(another Q_Key than that of QP 1)" };
-	struct fixture x = setup(IBCC_CLOCK_HOST);
+	struct fixture x = setup();
 	uint32_t full = fabric_port(x.t, LUSTRE_SRC1, 1), n = 0;
 	struct fake_node *victim = node_of(&x, LUSTRE_FAST, 1);
 	char text[256];

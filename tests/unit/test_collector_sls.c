@@ -37,7 +37,7 @@ static void open_rig(struct rig *r)
 	*r = (struct rig){ .s = { 0 } };
 	agents_open(&r->f, 48);
 	r->tr = ibcc_inproc_new(r->f.agents, r->f.engine, r->f.topo, NULL);
-	r->c = ibcc_collector_new(IBCC_CLOCK_HOST);
+	r->c = ibcc_collector_new();
 	assert_true(r->tr && r->c);
 	assert_int_equal(ibcc_snapshot_init(&r->s, r->f.topo), 0);
 	r->port[0] = fabric_port(r->f.topo, LUSTRE_SW2, 1);

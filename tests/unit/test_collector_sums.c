@@ -10,7 +10,7 @@
 /* A fabric without traffic, of which nothing is to be learned any more. */
 static struct fixture idle_fabric(uint16_t cap, uint32_t cap2)
 {
-	struct fixture x = setup(IBCC_CLOCK_HOST);
+	struct fixture x = setup();
 
 	for (uint32_t i = 0; i < x.t->n_ports; i++) {
 		x.f->counters[i].words_per_us = x.f->counters[i].ticks_per_us = 0;

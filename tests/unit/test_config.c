@@ -77,16 +77,10 @@ static void test_defaults_are_safe(void **state)
 	ibcc_config_defaults(&c, NULL);
 	assert_int_equal(c.mode, IBCC_MODE_OBSERVE);
 	assert_int_equal(c.apply_via, IBCC_VIA_PLUGIN);
-	assert_int_equal(c.clock, IBCC_CLOCK_HOST);
 	assert_int_equal(c.log_target, IBCC_LOG_AUTO);
 	assert_int_equal(c.log_level, LOG_INFO);
 	assert_string_equal(c.plugin_socket, IBCC_PROTO_SOCKET);
 	assert_string_equal(c.cc_key_file, "");
-	/* In a simulation time may run otherwise. */
-	setenv("IBSIM_SOCKNAME", "sim", 1);
-	ibcc_config_defaults(&c, NULL);
-	unsetenv("IBSIM_SOCKNAME");
-	assert_int_equal(c.clock, IBCC_CLOCK_AUTO);
 }
 
 static void test_empty_file_is_the_defaults(void **state)
@@ -154,7 +148,7 @@ static void test_all_keys(void **state)
 			"c.yaml",
 			"mode: apply\napply_via: direct\nca: mlx5_0\nport: 2\n"
 			"interval_ms: 50\nclear_counters: yes\ntimeout_ms: 50\nretries: 0\nwindow: "
-			"128\nnode_window: 4\nnode_gap_us: 0\nclock: fabric\n"
+			"128\nnode_window: 4\nnode_gap_us: 0\n"
 			"plugin_socket: /a\nuser: u\ncontrol_read_group: r\ncontrol_write_group: "
 			"w\ncontrol_socket: /b\nstate_file: \"/c \\\" d\"\n"
 			"cc_key_file: /e\nmetrics_listen: 10315\nmetrics_file: /f\ncompat_names: "
@@ -175,7 +169,6 @@ static void test_all_keys(void **state)
 	assert_int_equal(c.window, 128);
 	assert_int_equal(c.node_window, 4);
 	assert_int_equal(c.node_gap_us, 0);
-	assert_int_equal(c.clock, IBCC_CLOCK_FABRIC);
 	assert_string_equal(c.plugin_socket, "/a");
 	assert_string_equal(c.control_socket, "/b");
 	assert_string_equal(c.user, "u");

@@ -49,7 +49,7 @@ static int setup(void **state)
 	f->t = fabric_lustre();
 	traffic_init(&f->tr, f->t);
 	traffic_lustre_off(&f->tr);
-	f->c = ibcc_collector_new(IBCC_CLOCK_HOST);
+	f->c = ibcc_collector_new();
 	assert_non_null(f->c);
 	f->port = fabric_port(f->t, LUSTRE_SW2, 1);
 	for (uint32_t i = 0; i < f->t->n_ports; i++)

@@ -20,8 +20,7 @@ static void test_readback(void **state)
 {
 	struct ibcc_topo *t = fabric_lustre();
 	struct fake_fabric *f = fake_fabric(t);
-	const struct ibcc_cycle_options o = { .clock = IBCC_CLOCK_HOST,
-					      .pass_deadline_ns = DEADLINE_NS };
+	const struct ibcc_cycle_options o = { .pass_deadline_ns = DEADLINE_NS };
 	struct ibcc_applier *none = ibcc_applier_null_new();
 	struct ibcc_act act = { .applier = none };
 	struct ibcc_why why = { "" };

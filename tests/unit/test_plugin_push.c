@@ -89,7 +89,9 @@ static void fake_free(struct ibcc_transport *t)
 static struct ibcc_transport *fake_open(void *arg, uint64_t port_guid, int *err, char *why,
 					size_t len)
 {
-	static const struct ibcc_transport_ops ops = { fake_run, fake_now, fake_cancel, fake_free };
+	static const struct ibcc_transport_ops ops = {
+		.run = fake_run, .now_ns = fake_now, .cancel = fake_cancel, .free = fake_free
+	};
 	struct ibcc_transport *t = open_fails ? NULL : calloc(1, sizeof(*t));
 	sigset_t mask;
 
