@@ -56,9 +56,7 @@ int ibcc_service_bundle(struct ibcc_service *s, bool anonymous, json_t **out, st
 
 	*out = NULL;
 	if (!c || !c->decided)
-		return ibcc_why_set(why, s->last_err ? s->last_err : -EAGAIN, "%s",
-				    s->last_err ? s->last_why.text
-						: "no pass over the fabric has come to an end yet");
+		return ibcc_service_undecided(s, why);
 	if (anonymous && getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
 		return ibcc_why_set(why, -EIO, "no random number for made-up names");
 	if (anonymous)

@@ -232,6 +232,11 @@ json_t *ibcc_service_election(const struct ibcc_service *s);
 /* Listens to traps no longer. */
 void ibcc_service_deafen(struct ibcc_service *s);
 const char *ibcc_service_source_name(enum ibcc_topo_source source);
+
+/* Why there is no decision: the error of the last pass, -ETIME where a simulated fabric stands
+ * still, or -EAGAIN where the next pass may bring one.
+ */
+int ibcc_service_undecided(const struct ibcc_service *s, struct ibcc_why *why);
 /* service_effect.c: goes on measuring what an earlier process had written last. */
 void ibcc_service_resume_effect(struct ibcc_service *s);
 /* Between two passes something may have been written, whose effect the next ones measure. */

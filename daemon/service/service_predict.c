@@ -63,8 +63,7 @@ int ibcc_service_what_if(struct ibcc_service *s, const json_t *set, void (*done)
 	int rc;
 
 	if (!c || !c->decided)
-		return ibcc_why_set(why, -EAGAIN,
-				    "no pass over the fabric has come to a decision yet");
+		return ibcc_service_undecided(s, why);
 	rc = ibcc_what_if(c->topo, c->picture.root, c->picture.n_roots, &c->target.wanted, set,
 			  &wanted, why);
 	if (rc)

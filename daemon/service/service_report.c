@@ -14,6 +14,20 @@
 
 #define TRANSACTIONS 20u
 
+int ibcc_service_undecided(const struct ibcc_service *s, struct ibcc_why *why)
+{
+	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+	struct ibcc_why clock = { "" };
+
+	if (s->last_err)
+		return ibcc_why_set(why, s->last_err, "%s", s->last_why.text);
+	if (c)
+		ibcc_collector_clock_trouble(c->collector, &clock);
+	if (clock.text[0])
+		return ibcc_why_set(why, -ETIME, "%s", clock.text);
+	return ibcc_why_set(why, -EAGAIN, "no pass over the fabric has come to a decision yet");
+}
+
 /* `report` is ibcc_report_plan() or ibcc_report_outline(). */
 static int plan_of(struct ibcc_service *s,
 		   json_t *(*report)(const struct ibcc_cycle *c, const char *source), json_t **out,
@@ -23,10 +37,7 @@ static int plan_of(struct ibcc_service *s,
 	uint64_t age_ms;
 
 	if (!c || !c->decided || s->plan_is_old)
-		return ibcc_why_set(why, s->last_err ? s->last_err : -EAGAIN, "%s",
-				    s->last_err
-					    ? s->last_why.text
-					    : "no pass over the fabric has come to a decision yet");
+		return ibcc_service_undecided(s, why);
 	*out = report(c, ibcc_service_source_name(s->source));
 	age_ms = (ibcc_service_now_ns() - s->decided_ns) / 1000000;
 	if (*out && json_object_set_new(*out, "age_ms", json_integer((json_int_t)age_ms)))

@@ -8,7 +8,6 @@
 #ifndef IBCC_SIM_CLOCK_H
 #define IBCC_SIM_CLOCK_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -59,7 +59,6 @@ refusal_on()
 	pick "${NODES[@]}"; REFUSER=$REPLY
 	pick "${STATUSES[@]}"
 	WHAT="$REFUSER answers class 0x21 with status $REPLY"
-	GONE=$REFUSER # it tells no time either
 	knob "cc_status.$REFUSER=$REPLY"
 }
 refusal_off() { knob "cc_status.$REFUSER=0"; }
@@ -100,6 +99,13 @@ foreign_on()
 foreign_off() { :; }
 
 # --- time -----------------------------------------------------------------------------------------
+# The daemon does not ask nodes for their time, so a node whose time is wrong, and nothing else, does no harm.
+no_harm()
+{
+	[ "${#CHOSEN[@]}" != 1 ] || status '(.state == "ok" or .discovery_trouble != null) and
+		.fabric.clock_trouble == null and .fabric.doubted == [] and .fabric.unread == []' ||
+		broken "the wrong time of a node does harm: $(say)"
+}
 speed_on() { pick 0.01 0.02 0.1 0.2; WHAT="time at $REPLY instead of $SPEED"; knob "speed=$REPLY"; }
 speed_off() { knob "speed=$SPEED"; }
 frozen_on() { WHAT="time stands still"; TOLD='.state != "ok"'; knob speed=0; }
@@ -109,12 +115,11 @@ liar_on()
 	pick "${NODES[@]}"; LIAR=$REPLY
 	pick 0 500 2000 10000
 	WHAT="TimeStamp of $LIAR at $REPLY permille"
-	ABOUT=$LIAR
-	TOLD="(.fabric.clock_trouble // .reason // \"\") | test(\"$LIAR\")"
 	knob "cc_clock_permille.$LIAR=$REPLY"
 }
 liar_off() { knob "cc_clock_permille.$LIAR=1000"; }
-# It needs no word: what a jump spoils is not counted. Once more when it ends.
+liar_during() { no_harm; }
+# Once more when it ends.
 jump_on()
 {
 	pick "${NODES[@]}"; JUMPS=.$REPLY
@@ -124,6 +129,7 @@ jump_on()
 	WHAT="TimeStamp${JUMPS:- of all nodes} jumps by $JUMP_MS ms"
 	knob "cc_clock_jump_ms$JUMPS=$JUMP_MS"
 }
+jump_during() { no_harm; }
 jump_off() { knob "cc_clock_jump_ms$JUMPS=$JUMP_MS"; }
 # Somebody sets the clock of the daemon's host, and puts it right.
 wall_clock_on()

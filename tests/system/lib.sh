@@ -182,6 +182,7 @@ cleanup()
 			rc=1
 		fi
 	fi
+	rm -f "/dev/shm/ibcc-sim.ibcc-test-$$.clock" "/dev/shm/ibcc-sim.ibcc-test-$$-"*.clock # of a simulator that was killed
 	rm -rf "$TMP"
 	exit "$rc"
 }

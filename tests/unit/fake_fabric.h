@@ -202,8 +202,6 @@ static inline int fake_cc(struct fake_fabric *f, struct fake_node *n, uint32_t e
 	case 0x18: {
 		uint32_t ts = fake_clock(f, n);
 
-		if (n->no_timestamp)
-			return FAKE_BAD_ATTR;
 		ts = htobe32(ts);
 		memcpy(data, &ts, 4);
 		return 0;

@@ -36,7 +36,7 @@ struct fake_node {
 	bool mute_rate; /* no answer to a second question for a rate, or a refusal */
 	bool refuses_rate;
 	bool no_ext; /* CapabilityMask knows no extended speeds */
-	bool no_0x15, no_timestamp;
+	bool no_0x15;
 	bool no_samples;         /* silent to PortSamplesControl */
 	bool refuses_caps;       /* ... refuses it, and ClassPortInfo */
 	bool refuses_con;        /* PortRcvConCtrl */

@@ -149,6 +149,28 @@ static void test_bad_files(void **state)
 	ibcc_keyring_free(k);
 }
 
+static uint64_t fabric_ns(struct ibcc_transport *t)
+{
+	(void)t;
+	return 4711;
+}
+
+/* The time of a simulated fabric goes by what is in between. */
+static void test_fabric_time(void **state)
+{
+	const struct ibcc_transport_ops ops = { .fabric_ns = fabric_ns };
+	struct ibcc_transport inner = { .ops = &ops, .simulated = true };
+	struct ibcc_keyring *k = open_keys();
+	struct ibcc_transport *tr = ibcc_keyring_transport(k, &inner);
+
+	(void)state;
+	assert_non_null(tr);
+	assert_true(tr->simulated);
+	assert_int_equal(ibcc_transport_fabric_ns(tr), 4711);
+	free(tr);
+	ibcc_keyring_free(k);
+}
+
 static uint64_t be64(const uint8_t *p)
 {
 	uint64_t v = 0;
@@ -225,10 +247,9 @@ static void test_datagrams(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_file),
-		cmocka_unit_test(test_one_lost),
-		cmocka_unit_test(test_bad_files),
-		cmocka_unit_test(test_datagrams),
+		cmocka_unit_test(test_file),        cmocka_unit_test(test_one_lost),
+		cmocka_unit_test(test_bad_files),   cmocka_unit_test(test_datagrams),
+		cmocka_unit_test(test_fabric_time),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -209,6 +209,39 @@ static void test_deadline(void **state)
 }
 
 /* What the other side says it cannot deliver costs no timeout. */
+static uint64_t slow_ns(void *port)
+{
+	return port_now_ns(port) / 20;
+}
+
+/* Where the fabric has a time of its own, answers have that; deadlines are the host's. */
+static void test_fabric_time(void **state)
+{
+	const struct ibcc_umad_options o = { .window = 32, .timeout_ms = 100, .retries = 2 };
+	struct port_fixture x = port_setup(LOSE_ONCE, 32, 2, 10);
+	struct ibcc_port_ops ops = port_ops;
+	uint64_t from = x.p->now_ns;
+
+	(void)state;
+	ops.fabric_ns = slow_ns;
+	ibcc_window_free(x.w);
+	x.w = ibcc_window_new(&ops, x.p, &o);
+	assert_non_null(x.w);
+	assert_int_equal(port_run(&x), 0);
+	for (size_t i = 0; i < x.n; i++) {
+		assert_int_equal(x.op[i].err, 0);
+		assert_in_range(x.op[i].sent_ns, from / 20, x.op[i].t_ns);
+		assert_in_range(x.op[i].t_ns, from / 20, x.p->now_ns / 20);
+	}
+	x.p->how = LOSE;
+	from = x.p->now_ns;
+	x.deadline_ns = from + 60 * MS;
+	assert_int_equal(port_run(&x), 0);
+	assert_int_equal(x.op[0].err, -ETIMEDOUT);
+	assert_in_range((x.p->now_ns - from) / MS, 60, 62);
+	port_teardown(&x);
+}
+
 static void test_undeliverable(void **state)
 {
 	struct port_fixture x = port_setup(ECHO, 32, 1, 500);
@@ -437,6 +470,7 @@ int main(void)
 		cmocka_unit_test(test_silent_directed_routes),
 		cmocka_unit_test(test_share_of_a_node),
 		cmocka_unit_test(test_deadline),
+		cmocka_unit_test(test_fabric_time),
 		cmocka_unit_test(test_undeliverable),
 		cmocka_unit_test(test_late_and_repeated_answers),
 		cmocka_unit_test(test_garbage),
