@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include <ibcc/log.h>
+#include <ibcc/now.h>
 
 #include "daemon/who.h"
 
@@ -54,20 +55,6 @@ struct ibcc_names {
 	uid_t uid;
 	char user[IBCC_LOGIN_BYTES];
 };
-
-static struct timespec in_ms(unsigned int ms)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += ms / 1000;
-	t.tv_nsec += (long)(ms % 1000) * 1000000;
-	if (t.tv_nsec >= 1000000000) {
-		t.tv_nsec -= 1000000000;
-		t.tv_sec++;
-	}
-	return t;
-}
 
 static void let_go(struct ibcc_names *n)
 {
@@ -149,7 +136,7 @@ static void answer_roles(struct ibcc_names *n)
 	for (int i = 0; i < N_GROUPS; i++) {
 		note(&n->role[i], keys[i], err[i], gid[i]);
 		if (err[i])
-			n->again = in_ms(n->again_s * 1000);
+			n->again = ibcc_now_in_ms(n->again_s * 1000);
 	}
 	if (n->again.tv_sec && n->again_s < AGAIN_MOST_S)
 		n->again_s *= 2;
@@ -298,7 +285,7 @@ bool ibcc_names_take(struct ibcc_names *n, struct ibcc_jsonl_roles *roles)
 /* Waits for the name of a user; false: it is not known in time, or at all. */
 static bool wait_for_user(struct ibcc_names *n, uid_t uid, char name[IBCC_LOGIN_BYTES])
 {
-	struct timespec until = in_ms(IBCC_NAMES_PATIENCE_MS);
+	struct timespec until = ibcc_now_in_ms(IBCC_NAMES_PATIENCE_MS);
 	int rc = 0;
 
 	pthread_mutex_lock(&n->lock);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <ibcc/log.h>
+#include <ibcc/now.h>
 
 #include "daemon/explain.h"
 #include "daemon/service/service.h"
@@ -252,7 +253,7 @@ static struct ibcc_job *wait_for_job(struct ibcc_worker *w, bool *due)
 
 	*due = false;
 	pthread_mutex_lock(&w->lock);
-	while (!w->stop && !(*due = ibcc_service_now_ns() >= due_ns) && !w->todo.first) {
+	while (!w->stop && !(*due = ibcc_now_ns() >= due_ns) && !w->todo.first) {
 		if (due_ns == UINT64_MAX)
 			pthread_cond_wait(&w->wake, &w->lock);
 		else
@@ -359,17 +360,13 @@ static void end_thread(struct ibcc_worker *w)
 	struct timespec until;
 
 	if (w->on_trial) {
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_sec += LAST_TRIAL_S;
+		until = ibcc_now_in_ms(1000u * LAST_TRIAL_S);
 		if (!pthread_clockjoin_np(w->thread, NULL, CLOCK_MONOTONIC, &until))
 			return;
 	}
 	do {
 		ibcc_service_cancel(w->service);
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += 50000000;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
+		until = ibcc_now_in_ms(50);
 	} while (pthread_clockjoin_np(w->thread, NULL, CLOCK_MONOTONIC, &until));
 }
 

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Before all other OpenSM headers: the layout of their structures depends on it. */
 #include <opensm/osm_config.h>
@@ -23,6 +22,7 @@
 #include "opensm_members.h" /* made when the plugin is built, see members.sh */
 
 #include <ibcc/link.h>
+#include <ibcc/now.h>
 #include <ibcc/version.h>
 
 #define SPEED_EXT2_BYTE 56 /* of PortInfo */
@@ -215,14 +215,6 @@ static void copy_all(struct raw_fabric *f, const cl_qmap_t *nodes)
 	}
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Copies if there is room, and says in *need how much there would have to be. */
 static bool try_copy(struct raw_fabric *f, struct osm_opensm *osm, struct room have,
 		     struct room *need, uint64_t *locked_ns)
@@ -231,13 +223,13 @@ static bool try_copy(struct raw_fabric *f, struct osm_opensm *osm, struct room h
 	bool fits;
 
 	cl_plock_acquire(&osm->lock);
-	from = now_ns();
+	from = ibcc_now_ns();
 	*need = measure(&osm->subn.node_guid_tbl);
 	fits = f->node && need->nodes <= have.nodes && need->ports <= have.ports &&
 	       need->lft_bytes <= have.lft_bytes;
 	if (fits)
 		copy_all(f, &osm->subn.node_guid_tbl);
-	took = now_ns() - from;
+	took = ibcc_now_ns() - from;
 	cl_plock_release(&osm->lock);
 	if (took > *locked_ns)
 		*locked_ns = took;

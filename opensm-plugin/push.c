@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include <ibcc/apply.h>
+#include <ibcc/now.h>
 
 #define CANCEL_AGAIN_MS 20
 
@@ -40,14 +41,6 @@ struct ibcc_push {
 	uint64_t open_guid;               /* port that it was opened for */
 	struct ibcc_set_budget budget;    /* the thread's own */
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 static bool may_continue(void *arg)
 {
@@ -155,10 +148,10 @@ static void *run(void *arg)
 		}
 		report = p->report;
 		pthread_mutex_unlock(&p->lock);
-		began_ms = now_ms();
+		began_ms = ibcc_now_ms();
 		apply(p, report);
 		pthread_mutex_lock(&p->lock);
-		p->took_ms = now_ms() - began_ms;
+		p->took_ms = ibcc_now_ms() - began_ms;
 		report->plan = p->plan;
 		memset(&p->plan, 0, sizeof(p->plan));
 		p->state = PUSH_DONE;
@@ -215,12 +208,7 @@ static void cancel_until_ended(struct ibcc_push *p)
 	while (!p->ended) {
 		if (p->transport)
 			ibcc_transport_cancel(p->transport);
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += CANCEL_AGAIN_MS * 1000000l;
-		if (until.tv_nsec >= 1000000000l) {
-			until.tv_nsec -= 1000000000l;
-			until.tv_sec++;
-		}
+		until = ibcc_now_in_ms(CANCEL_AGAIN_MS);
 		pthread_cond_timedwait(&p->changed, &p->lock, &until);
 	}
 	pthread_mutex_unlock(&p->lock);

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <ibcc/now.h>
+
 #include "opensm-plugin/fabric.h"
 
 /* Events come in bursts (one for each block of each switch's table): read when they pause. */
@@ -23,14 +25,6 @@
 #define TRAP_MS  2000u /* after a trap: OpenSM asks its sender at once */
 /* A sweep that fails midway reports nothing more; what there is then is read after this time. */
 #define SWEEP_PATIENCE_MS 60000u
-
-uint64_t ibcc_plugin_worker_now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 static void wake(struct ibcc_plugin_worker *w)
 {
@@ -106,7 +100,7 @@ static void take_events(struct ibcc_plugin_worker *w, uint64_t now)
 
 void ibcc_plugin_worker_catch_up(struct ibcc_plugin_worker *w)
 {
-	take_events(w, ibcc_plugin_worker_now_ms());
+	take_events(w, ibcc_now_ms());
 	if (w->due && !w->sweeping)
 		refresh(w);
 }
@@ -184,7 +178,7 @@ static void *run(void *arg)
 {
 	struct ibcc_plugin_worker *w = arg;
 	struct pollfd pfd[1 + 1 + IBCC_SERVER_CLIENTS];
-	uint64_t now = ibcc_plugin_worker_now_ms(), tick_ms = now, wait, count;
+	uint64_t now = ibcc_now_ms(), tick_ms = now, wait, count;
 	unsigned int n;
 
 	while (!atomic_load(&w->quit)) {
@@ -207,7 +201,7 @@ static void *run(void *arg)
 		n = ibcc_server_pollfds(&w->server, pfd + 1);
 		if (poll(pfd, n + 1, (int)wait) < 0)
 			n = 0; /* no memory in the kernel: as after a time-out */
-		now = ibcc_plugin_worker_now_ms();
+		now = ibcc_now_ms();
 		if (n && pfd[0].revents)
 			(void)!read(w->wake, &count, sizeof(count));
 		if (n)
@@ -218,11 +212,8 @@ static void *run(void *arg)
 
 static uint64_t first_generation(void)
 {
-	struct timespec t;
-
 	/* No plan for a topology of an earlier OpenSM process may fit by chance. */
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+	return ibcc_now_of_ns(CLOCK_REALTIME) / 1000u;
 }
 
 /* Starts the thread with all signals blocked, so that OpenSM's handlers do not run in it. */

@@ -48,8 +48,6 @@ struct ibcc_plugin_worker {
 	struct ibcc_dead_man dead_man;
 };
 
-/* CLOCK_MONOTONIC */
-uint64_t ibcc_plugin_worker_now_ms(void);
 /* Reads the topology again if an event says so, and no sweep is under way. */
 void ibcc_plugin_worker_catch_up(struct ibcc_plugin_worker *w);
 

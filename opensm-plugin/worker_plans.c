@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/now.h>
 #include <ibcc/vendor.h>
 
 #include "opensm-plugin/fabric.h"
@@ -133,8 +134,7 @@ static enum ibcc_proto_refusal take_turn(struct ibcc_plugin_worker *w, struct ib
 {
 	struct ibcc_session *present = w->writer;
 	enum ibcc_writer_turn turn =
-		plan->n ? ibcc_writer_turn(present, s, ibcc_plugin_worker_now_ms())
-			: IBCC_WRITER_MAY;
+		plan->n ? ibcc_writer_turn(present, s, ibcc_now_ms()) : IBCC_WRITER_MAY;
 
 	/* For example a daemon whose process was stopped while it wrote, and goes on now. */
 	if (plan->n && s->behind && turn != IBCC_WRITER_WAITS) {
@@ -158,9 +158,8 @@ static enum ibcc_proto_refusal take_turn(struct ibcc_plugin_worker *w, struct ib
 				"ERR IC11: client %ld (uid %ld) writes from now on in place of "
 				"client %ld (uid %ld)%s",
 				(long)s->pid, (long)s->uid, (long)present->pid, (long)present->uid,
-				ibcc_writer_lives(present, ibcc_plugin_worker_now_ms())
-					? ""
-					: ", which has stopped");
+				ibcc_writer_lives(present, ibcc_now_ms()) ? ""
+									  : ", which has stopped");
 		present->behind = true;
 		w->writer = s;
 		if (ibcc_push_busy(w->push))

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <ibcc/now.h>
 #include <ibcc/sim_clock.h>
 
 #define SLICE_US   400u  /* of wall time, then others have their turn */
@@ -39,10 +40,7 @@ struct ibcc_pace {
 
 static uint64_t wall_us(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
+	return ibcc_now_ns() / 1000u;
 }
 
 static void set_ref(struct ibcc_pace *p, uint64_t now_us)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <ibcc/now.h>
 #include <ibcc/smp.h>
 #include <ibcc/vendor_cc.h>
 
@@ -223,7 +224,6 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)
 	struct ibcc_proxy *p = c->p;
 	uint8_t mgmt_class = m->mad[1];
 	bool lose_answer = false;
-	struct timespec now;
 	uint32_t loss, node_loss;
 
 	m->status = 0;
@@ -232,9 +232,7 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)
 			ibcc_upstream_send(c->slot, m, NULL, NULL);
 		return;
 	}
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	ibcc_madcount_add(&p->stats.mads, m->mad,
-			  (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+	ibcc_madcount_add(&p->stats.mads, m->mad, ibcc_now_ns());
 	if (ibcc_proxy_report(c, m))
 		return;
 	loss = p->knobs.mad_loss_permille;

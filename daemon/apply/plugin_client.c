@@ -8,9 +8,9 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
+#include <ibcc/now.h>
 #include <ibcc/version.h>
 
 #define HELLO_TIMEOUT_MS 5000
@@ -45,14 +45,6 @@ struct ibcc_plugin *ibcc_plugin_new(const char *socket_path)
 	return p;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
 static void disconnect(struct ibcc_plugin *p)
 {
 	if (p->fd >= 0)
@@ -82,7 +74,7 @@ void ibcc_plugin_cancel(struct ibcc_plugin *p)
 
 uint64_t ibcc_plugin_silent_ms(const struct ibcc_plugin *p)
 {
-	return p->asked_ms ? now_ms() - p->asked_ms : 0;
+	return p->asked_ms ? ibcc_now_ms() - p->asked_ms : 0;
 }
 
 const struct ibcc_proto_state *ibcc_plugin_state(const struct ibcc_plugin *p)
@@ -166,7 +158,7 @@ static int ask_for_state(struct ibcc_plugin *p)
 {
 	const struct ibcc_proto_alive alive = { .lease_ms = p->lease_ms };
 
-	p->asked_ms = now_ms();
+	p->asked_ms = ibcc_now_ms();
 	return ibcc_proto_send(p->fd, IBCC_PROTO_STATE_GET, p->seq, &alive, sizeof(alive));
 }
 

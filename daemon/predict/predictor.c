@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include <ibcc/loads.h>
+#include <ibcc/now.h>
 
 #include "daemon/predict/baseline.h"
 #include "daemon/report/report.h"
@@ -90,17 +91,9 @@ void ibcc_predictor_configure(struct ibcc_predictor *p, uint32_t cpu_s)
 	p->cpu_s = cpu_s;
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * SECOND_NS + ts.tv_nsec;
-}
-
 static int64_t age_ns(const struct ibcc_predictor *p)
 {
-	int64_t age = now_ns() - p->quiet_ns;
+	int64_t age = (int64_t)ibcc_now_ns() - p->quiet_ns;
 
 	return age > 0 ? age : 0;
 }
@@ -110,7 +103,7 @@ static int load(struct ibcc_predictor *p, struct ibcc_state *state)
 	int64_t at_s = 0;
 	int rc = state ? ibcc_baseline_load(state, p->hash, &p->memory.quiet, &at_s) : 0;
 
-	p->quiet_ns = now_ns() - ((int64_t)time(NULL) - at_s) * SECOND_NS;
+	p->quiet_ns = (int64_t)ibcc_now_ns() - ((int64_t)time(NULL) - at_s) * SECOND_NS;
 	return rc;
 }
 
@@ -172,7 +165,7 @@ int ibcc_predictor_look(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 	p->wrote = false;
 	quiet = ibcc_memory_add(&p->memory, c->topo, &c->snapshot, &c->picture, &c->actual);
 	if (quiet)
-		p->quiet_ns = now_ns();
+		p->quiet_ns = (int64_t)ibcc_now_ns();
 	keep(p, state, quiet);
 	return 0;
 }
@@ -180,12 +173,10 @@ int ibcc_predictor_look(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 static uint64_t cpu_ns(void *arg)
 {
 	const struct job *j = arg;
-	struct timespec ts;
 
 	if (j->p->stop || j->p->abandoned)
 		return UINT64_MAX;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+	return ibcc_now_cpu_ns();
 }
 
 static void job_free(struct job *j)

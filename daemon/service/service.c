@@ -9,6 +9,7 @@
 
 #include <ibcc/gate.h>
 #include <ibcc/notice.h>
+#include <ibcc/now.h>
 #include <ibcc/throttle.h>
 #include <ibcc/version.h>
 
@@ -117,7 +118,7 @@ static int run_cycle(struct ibcc_service *s, const struct ibcc_act *act, struct 
 
 	ibcc_mad_rate_look(&s->mad_rate, &s->transport->stats, ibcc_transport_now_ns(s->transport));
 	if (!rc && s->cycle.decided)
-		s->decided_ns = ibcc_service_now_ns();
+		s->decided_ns = ibcc_now_ns();
 	if (rc == -EIO) {
 		ibcc_service_drop(s);
 	} else if (!rc) {

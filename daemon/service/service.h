@@ -154,8 +154,6 @@ int ibcc_service_cancel_trial(struct ibcc_service *s, const struct ibcc_request 
  * is on trial.
  */
 uint64_t ibcc_service_trial_due_ns(const struct ibcc_service *s);
-/* Now, by the same clock. */
-uint64_t ibcc_service_now_ns(void);
 /* Takes back what is on trial, with the reason that its time is over, or `reason`. */
 int ibcc_service_end_trial(struct ibcc_service *s, const char *reason, json_t **out,
 			   struct ibcc_why *why);

@@ -9,6 +9,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include <ibcc/now.h>
 #include <ibcc/version.h>
 
 #include "daemon/apply/plugin_client.h"
@@ -18,14 +19,6 @@
 #define SECOND_NS 1000000000ull
 /* Between two looks at how large the history is. */
 #define PRUNE_NS (60 * SECOND_NS)
-
-uint64_t ibcc_service_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
 
 struct ibcc_service *ibcc_service_new(const struct ibcc_config *config, uint64_t cc_key)
 {
@@ -172,7 +165,7 @@ int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
 /* What cannot be forgotten now will be another time. */
 static void prune(struct ibcc_service *s)
 {
-	uint64_t now = ibcc_service_now_ns();
+	uint64_t now = ibcc_now_ns();
 
 	if (s->pruned_ns && now - s->pruned_ns < PRUNE_NS)
 		return;

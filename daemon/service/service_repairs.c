@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include <ibcc/json.h>
+#include <ibcc/now.h>
 
 #include "daemon/service/service_impl.h"
 
@@ -16,7 +17,7 @@
 void ibcc_service_note_repair(struct ibcc_service *s)
 {
 	struct ibcc_repairs *r = &s->repairs;
-	uint64_t now_ns = ibcc_service_now_ns();
+	uint64_t now_ns = ibcc_now_ns();
 	bool any = s->cycle.mended.text[0];
 
 	ibcc_repair_counts_note(&r->counts, any ? &s->cycle.repaired : NULL);
@@ -41,7 +42,7 @@ void ibcc_service_others_trouble(const struct ibcc_service *s, struct ibcc_why *
 json_t *ibcc_service_repairs(const struct ibcc_service *s)
 {
 	const struct ibcc_repairs *r = &s->repairs;
-	uint64_t age_ns = ibcc_service_now_ns() - r->last_ns;
+	uint64_t age_ns = ibcc_now_ns() - r->last_ns;
 	struct ibcc_why text;
 	char often[64] = "once";
 

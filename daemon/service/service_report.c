@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <ibcc/control_json.h>
+#include <ibcc/now.h>
 #include <ibcc/plan_file.h>
 #include <ibcc/version.h>
 
@@ -39,7 +40,7 @@ static int plan_of(struct ibcc_service *s,
 	if (!c || !c->decided || s->plan_is_old)
 		return ibcc_service_undecided(s, why);
 	*out = report(c, ibcc_service_source_name(s->source));
-	age_ms = (ibcc_service_now_ns() - s->decided_ns) / 1000000;
+	age_ms = (ibcc_now_ns() - s->decided_ns) / 1000000;
 	if (*out && json_object_set_new(*out, "age_ms", json_integer((json_int_t)age_ms)))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include <ibcc/notice.h>
+#include <ibcc/now.h>
 
 #include "daemon/apply/plugin_client.h"
 #include "daemon/service/service_impl.h"
@@ -20,14 +20,6 @@
 #define FIRST_QUESTIONS 8u
 /* A walk that began longer ago was made of a fabric that may have changed since. */
 #define OLD_WALK_NS (10 * SECOND_NS)
-
-static uint64_t monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
 
 const char *ibcc_service_source_name(enum ibcc_topo_source source)
 {
@@ -112,7 +104,7 @@ static int take_walk(struct ibcc_service *s, bool again, uint64_t from_ns, struc
 	ibcc_walk_gaps(d->walk, &gaps);
 	changed = !s->cycle.topo || !ibcc_topo_equal(s->cycle.topo, t);
 	if (!again)
-		ibcc_rediscovery_done(&s->again, from_ns, monotonic_ns(), changed);
+		ibcc_rediscovery_done(&s->again, from_ns, ibcc_now_ns(), changed);
 	/* A node that comes back gets a LID and routes, which the old part of the walk has not. */
 	else if (gaps.n < d->n_missing && from_ns - d->walked_ns > OLD_WALK_NS)
 		ibcc_rediscovery_hint(&s->again, from_ns);
@@ -133,10 +125,10 @@ static int take_walk(struct ibcc_service *s, bool again, uint64_t from_ns, struc
 /* Carries the last walk's Gets and takes what comes of them. */
 static int carry_walk(struct ibcc_service *s, bool again, struct ibcc_why *why)
 {
-	uint64_t from = monotonic_ns();
+	uint64_t from = ibcc_now_ns();
 	int rc = ibcc_discover(s->transport, s->discovery.walk);
 
-	s->discovery.asked_ns = monotonic_ns();
+	s->discovery.asked_ns = ibcc_now_ns();
 	if (!rc)
 		return take_walk(s, again, from, why);
 	ibcc_discovery_reset(&s->discovery);
@@ -157,7 +149,7 @@ static int discover(struct ibcc_service *s, struct ibcc_why *why)
 	}
 	ibcc_walk_free(last);
 	s->discovery.walk = w;
-	s->discovery.walked_ns = monotonic_ns();
+	s->discovery.walked_ns = ibcc_now_ns();
 	s->n_discoveries++;
 	return carry_walk(s, false, why);
 }
@@ -298,7 +290,7 @@ void ibcc_service_wrote(struct ibcc_service *s, const struct ibcc_result *res)
 	for (uint32_t i = 0; i < res->n; i++)
 		moved |= res->change[i].err == IBCC_CHANGE_MOVED;
 	if (moved && s->source == IBCC_TOPO_FROM_DISCOVERY)
-		ibcc_rediscovery_hint(&s->again, monotonic_ns());
+		ibcc_rediscovery_hint(&s->again, ibcc_now_ns());
 }
 
 /* LID of the port with a GUID, 0 if it has none. */
@@ -353,7 +345,7 @@ static int topology_by_plugin(struct ibcc_service *s, struct ibcc_why *why)
 	struct ibcc_topo *t;
 	int rc = 0;
 
-	s->plugin_ns = monotonic_ns();
+	s->plugin_ns = ibcc_now_ns();
 	look_at_sm(s);
 	if (s->source == IBCC_TOPO_FROM_PLUGIN &&
 	    s->cycle.topo->generation == ibcc_plugin_state(s->plugin)->generation)
@@ -393,7 +385,7 @@ static bool gaps_are_due(const struct ibcc_service *s, uint64_t now)
 
 int ibcc_service_refresh_topology(struct ibcc_service *s, bool plugin, struct ibcc_why *why)
 {
-	uint64_t now = monotonic_ns();
+	uint64_t now = ibcc_now_ns();
 
 	if (plugin)
 		return topology_by_plugin(s, why);

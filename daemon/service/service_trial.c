@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <ibcc/now.h>
+
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 #include "daemon/state/state.h"
@@ -26,7 +28,7 @@ static void forget(struct ibcc_service *s)
 static void watch(struct ibcc_service *s, const struct ibcc_trial *t, const char *over)
 {
 	s->trial = (struct ibcc_service_trial){ .txn = t->txn, .within_s = t->within_s };
-	s->trial.due_ns = ibcc_service_now_ns();
+	s->trial.due_ns = ibcc_now_ns();
 	if (over)
 		ibcc_why_set(&s->trial.over, 0, "%s", over);
 	else
@@ -134,7 +136,7 @@ static void retry(struct ibcc_service *s, unsigned int most_s)
 	t->retry_s = t->retry_s ? 2 * t->retry_s : 1;
 	if (t->retry_s > most_s)
 		t->retry_s = most_s;
-	t->due_ns = ibcc_service_now_ns() + t->retry_s * SECOND_NS;
+	t->due_ns = ibcc_now_ns() + t->retry_s * SECOND_NS;
 }
 
 /* A file that came in the place of the one with the trial knows nothing of it, whatever it has
@@ -217,7 +219,7 @@ int ibcc_service_end_trial(struct ibcc_service *s, const char *reason, json_t **
 
 void ibcc_service_trial_left(json_t *trial, uint64_t due_ns)
 {
-	uint64_t now = ibcc_service_now_ns(), left = 0;
+	uint64_t now = ibcc_now_ns(), left = 0;
 
 	if (due_ns > now && !json_is_string(json_object_get(trial, "over")))
 		left = (due_ns - now + SECOND_NS - 1) / SECOND_NS;

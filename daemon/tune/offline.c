@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include <ibcc/json.h>
+#include <ibcc/now.h>
 
 #include "daemon/bundle/bundle.h"
 #include "daemon/predict/what_if.h"
@@ -19,11 +20,8 @@ bool tune_is_offline(const struct tune *t)
 
 static uint64_t cpu_ns(void *arg)
 {
-	struct timespec ts;
-
 	(void)arg;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+	return ibcc_now_cpu_ns();
 }
 
 static int load(const char *file, json_t **out, struct ibcc_why *why)

@@ -12,9 +12,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <ibcc/lock.h>
+#include <ibcc/now.h>
 
 #define LOOK_MS   500u
 #define ASK_MS    2000u
@@ -24,14 +24,6 @@
 #define HUNG_MS 30000u
 /* A job that takes longer goes on without us. */
 #define ANSWER_MS 120000u
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
 
 /* By a signal, or by a debugger. */
 static bool is_stopped(pid_t pid)
@@ -66,13 +58,13 @@ static bool gives_a_sign(const struct tune_patience *p)
 static bool go_on(void *arg, pid_t pid)
 {
 	struct tune_patience *p = arg;
-	uint64_t now = now_ms();
+	uint64_t now = ibcc_now_ms();
 
 	p->pid = pid > 0 ? pid : ibcc_lock_holder(p->t->config.state_file);
 	p->stopped = is_stopped(p->pid);
 	if (!p->stopped && !p->is_status && now - p->sign_ms >= ASK_MS) {
 		p->lives = gives_a_sign(p);
-		now = now_ms();
+		now = ibcc_now_ms();
 		if (p->lives) {
 			p->sign_ms = now;
 			return now - p->start_ms < ANSWER_MS;
@@ -95,7 +87,7 @@ static bool go_on(void *arg, pid_t pid)
 struct ibcc_jsonl_wait tune_patience(struct tune_patience *p, const struct tune *t, bool is_status)
 {
 	*p = (struct tune_patience){ .t = t, .is_status = is_status };
-	p->start_ms = p->sign_ms = now_ms();
+	p->start_ms = p->sign_ms = ibcc_now_ms();
 	return (struct ibcc_jsonl_wait){ .each_ms = LOOK_MS, .go_on = go_on, .arg = p };
 }
 

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <ibcc/json.h>
+#include <ibcc/now.h>
 
 #define COLUMNS_DEFAULT 80
 #define ROWS_DEFAULT    24
@@ -97,23 +98,15 @@ static int draw(const json_t *s, const char *trouble)
 	return fflush(stdout) ? -EIO : 0;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Waits for the next look; true if there is to be none. Only the time and another size of the
  * terminal bring one about, or a key that is held down would ask the daemon without a pause.
  */
 static bool wait_for_next(struct terminal *t, unsigned int ms)
 {
 	struct pollfd p = { .fd = t->has_keys ? STDIN_FILENO : -1, .events = POLLIN };
-	int64_t until = now_ms() + ms, left;
+	int64_t until = ibcc_now_ms() + ms, left;
 
-	while (!ended && (left = until - now_ms()) > 0) {
+	while (!ended && (left = until - ibcc_now_ms()) > 0) {
 		char bytes[64];
 		ssize_t n;
 		int rc;

@@ -13,6 +13,7 @@
 
 #include <ibcc/election.h>
 #include <ibcc/notice.h>
+#include <ibcc/now.h>
 
 #include "lib/io/sa_client.h"
 
@@ -40,13 +41,10 @@ struct ibcc_notices {
 	bool asked;      /* it has subscribed before: traps may have been missed since */
 };
 
+/* A lease goes on ending while the machine is suspended. */
 static int64_t now_s(void)
 {
-	struct timespec t;
-
-	/* A lease ends even while the machine is suspended. */
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return t.tv_sec;
+	return (int64_t)(ibcc_now_of_ns(CLOCK_BOOTTIME) / 1000000000u);
 }
 
 /* Counts a trap that was reported, and confirms it. */

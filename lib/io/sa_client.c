@@ -8,22 +8,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <infiniband/mad.h>
+
+#include <ibcc/now.h>
 
 #define SA_VERSION 2
 #define TIMEOUT_MS 1000
 #define SLICE_MS   200
 #define DRAIN_MS   5000
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 int ibcc_sa_open(struct ibcc_sa_client *c, const struct ibcc_umad_options *o)
 {
@@ -32,7 +25,7 @@ int ibcc_sa_open(struct ibcc_sa_client *c, const struct ibcc_umad_options *o)
 	char why[128];
 
 	c->fd = c->agent = -1;
-	c->tid = (uint32_t)now_ms() << 8;
+	c->tid = (uint32_t)ibcc_now_ms() << 8;
 	if (ibcc_umad_port_find(o, &c->port, why, sizeof(why)) < 0)
 		return -ENODEV;
 	c->sm_lid = c->port.sm_lid;
@@ -96,9 +89,9 @@ void ibcc_sa_listen(struct ibcc_sa_client *c, int wait_ms)
 
 static bool drain(struct ibcc_sa_client *c)
 {
-	int64_t until = now_ms() + DRAIN_MS;
+	int64_t until = ibcc_now_ms() + DRAIN_MS;
 
-	while (c->n_open && now_ms() < until)
+	while (c->n_open && ibcc_now_ms() < until)
 		ibcc_sa_listen(c, SLICE_MS);
 	return !c->n_open;
 }
@@ -121,7 +114,7 @@ int ibcc_sa_ask(struct ibcc_sa_client *c, uint8_t mad[IBCC_MAD_BYTES], unsigned 
 	struct ibcc_mad_header h;
 
 	for (unsigned int i = 0; i < tries; i++) {
-		int64_t until = now_ms() + 2 * TIMEOUT_MS;
+		int64_t until = ibcc_now_ms() + 2 * TIMEOUT_MS;
 		int err = -ETIMEDOUT;
 
 		ibcc_mad_header_unpack(mad, &h);
@@ -130,7 +123,7 @@ int ibcc_sa_ask(struct ibcc_sa_client *c, uint8_t mad[IBCC_MAD_BYTES], unsigned 
 		if (ibcc_sa_send(c, mad, TIMEOUT_MS))
 			return -EIO;
 		c->n_open++;
-		while (now_ms() < until) {
+		while (ibcc_now_ms() < until) {
 			uint8_t answer[IBCC_MAD_BYTES];
 
 			if (!receive(c, SLICE_MS, (uint32_t)h.tid, answer, &err))

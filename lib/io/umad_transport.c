@@ -11,13 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <infiniband/mad.h>
 #include <infiniband/umad.h>
 
 #include <ibcc/ccmad.h>
 #include <ibcc/mad.h>
+#include <ibcc/now.h>
 #include <ibcc/sim_clock.h>
 #include <ibcc/transport.h>
 
@@ -112,11 +112,8 @@ static int port_recv(void *port, uint8_t mad[IBCC_MAD_BYTES], bool *undeliverabl
 
 static uint64_t port_now_ns(void *port)
 {
-	struct timespec ts;
-
 	(void)port;
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return ibcc_now_ns();
 }
 
 static uint64_t port_fabric_ns(void *port)

@@ -53,9 +53,6 @@ bool ibcc_bench_number(const char *option, const char *s, uint64_t min, uint64_t
  */
 int ibcc_bench_write(const char *file, int (*write)(void *arg, FILE *out), void *arg);
 
-double ibcc_bench_seconds(void);     /* of a clock that only goes forward */
-double ibcc_bench_cpu_seconds(void); /* of the calling thread */
-
 /* Loads and runs one scenario with assignments, errors in *e; samples: number of them, 0 none. */
 int ibcc_bench_measure(const char *file, const struct ibcc_words *set, uint32_t samples,
 		       struct ibcc_exp_run *run, struct ibcc_yaml_errors *e);

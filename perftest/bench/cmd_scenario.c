@@ -2,6 +2,8 @@
 #include <getopt.h>
 #include <stdio.h>
 
+#include <ibcc/now.h>
+
 #include "perftest/bench/bench.h"
 #include "perftest/bench/report.h"
 
@@ -74,7 +76,7 @@ int ibcc_bench_scenario(int argc, char **argv)
 	struct options o = { .json = false };
 	struct ibcc_yaml_errors e = { 0 };
 	struct ibcc_exp_run run;
-	double start = ibcc_bench_seconds();
+	double start = ibcc_now_s();
 	int rc, exit = IBCC_EXIT_OK;
 
 	if (parse(argc, argv, &o)) {
@@ -90,8 +92,8 @@ int ibcc_bench_scenario(int argc, char **argv)
 	if (o.plot && !exit)
 		exit = ibcc_bench_write(o.plot, write_plot, &run);
 	if (o.json)
-		rc = ibcc_report_json(ibcc_report_scenario(&run, ibcc_bench_seconds() - start),
-				      false, stdout);
+		rc = ibcc_report_json(ibcc_report_scenario(&run, ibcc_now_s() - start), false,
+				      stdout);
 	else
 		rc = ibcc_report_scenario_table(&run, stdout);
 	ibcc_bench_measure_fini(&run);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <ibcc/file.h>
+#include <ibcc/now.h>
 #include <ibcc/scenario_file.h>
 
 #include "perftest/bench/bench.h"
@@ -116,28 +117,10 @@ int ibcc_bench_write(const char *file, int (*write)(void *arg, FILE *out), void 
 	return rc ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
 }
 
-static double seconds(clockid_t clock)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(clock, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-double ibcc_bench_seconds(void)
-{
-	return seconds(CLOCK_MONOTONIC);
-}
-
-double ibcc_bench_cpu_seconds(void)
-{
-	return seconds(CLOCK_THREAD_CPUTIME_ID);
-}
-
 int ibcc_bench_measure(const char *file, const struct ibcc_words *set, uint32_t samples,
 		       struct ibcc_exp_run *run, struct ibcc_yaml_errors *e)
 {
-	double start = ibcc_bench_cpu_seconds();
+	double start = ibcc_now_cpu_s();
 	uint64_t sample_ps;
 	int rc;
 
@@ -155,7 +138,7 @@ int ibcc_bench_measure(const char *file, const struct ibcc_words *set, uint32_t 
 			ibcc_yaml_errors_add(e, file, 0, 0, "cannot be run: %s", strerror(-rc));
 		ibcc_scenario_fini(&run->scenario);
 	}
-	run->cpu_s = ibcc_bench_cpu_seconds() - start;
+	run->cpu_s = ibcc_now_cpu_s() - start;
 	return rc;
 }
 

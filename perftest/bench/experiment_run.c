@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <ibcc/now.h>
 #include <ibcc/scenario_file.h>
 
 #include "perftest/bench/bench.h"
@@ -102,7 +103,7 @@ static int work(void *arg, uint64_t i)
 {
 	struct job *j = arg;
 	struct ibcc_exp_run *run = &j->r->run[i];
-	double start = ibcc_bench_cpu_seconds();
+	double start = ibcc_now_cpu_s();
 	const struct ibcc_exp_variant *v = &j->x->variant[run->variant];
 	uint64_t sample_ps = run->scenario.duration_ps / SAMPLES;
 	int rc;
@@ -117,7 +118,7 @@ static int work(void *arg, uint64_t i)
 				   &run->live);
 	else
 		rc = ibcc_measure_run(&run->scenario, sample_ps, &run->measure, NULL);
-	run->cpu_s = ibcc_bench_cpu_seconds() - start;
+	run->cpu_s = ibcc_now_cpu_s() - start;
 	return rc;
 }
 
@@ -185,7 +186,7 @@ int ibcc_experiment_run(struct ibcc_experiment *x, const struct ibcc_exp_options
 			struct ibcc_exp_result *r, struct ibcc_yaml_errors *e)
 {
 	struct job j = { x, r, e };
-	double start = ibcc_bench_seconds();
+	double start = ibcc_now_s();
 	int rc = mark_needed(x, o);
 
 	*r = (struct ibcc_exp_result){ .ok = false };
@@ -195,7 +196,7 @@ int ibcc_experiment_run(struct ibcc_experiment *x, const struct ibcc_exp_options
 		rc = ibcc_pool_run(r->n_runs, x->wire[0] ? 1 : o->threads, work, done, &j);
 	if (!rc)
 		rc = judge(x, o, r, e);
-	r->wall_s = ibcc_bench_seconds() - start;
+	r->wall_s = ibcc_now_s() - start;
 	return rc;
 }
 

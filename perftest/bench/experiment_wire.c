@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include <ibcc/now.h>
+
 #include "perftest/mpa/measure.h"
 
 /* Assignments are to the mapping `mpa`. */
@@ -48,20 +50,12 @@ int ibcc_exp_wire_load(const struct ibcc_experiment *x, const struct ibcc_words 
 	return rc;
 }
 
-static double process_cpu_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 int ibcc_exp_wire_run(struct ibcc_exp_wire *w)
 {
-	double start = process_cpu_s();
+	double start = ibcc_now_of_s(CLOCK_PROCESS_CPUTIME_ID);
 	int rc = ibcc_mpa_measure(&w->settings, w->result);
 
-	w->cpu_s = process_cpu_s() - start;
+	w->cpu_s = ibcc_now_of_s(CLOCK_PROCESS_CPUTIME_ID) - start;
 	return rc;
 }
 

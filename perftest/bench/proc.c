@@ -12,15 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <ibcc/now.h>
+
 #include "perftest/bench/proc.h"
-
-static long long now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
-}
 
 static void nap_ms(int ms)
 {
@@ -91,7 +85,7 @@ static bool file_has(const char *path, const char *word)
 
 int ibcc_proc_wait_log(struct ibcc_proc *p, const char *log, const char *word, int timeout_ms)
 {
-	long long end = now_ms() + timeout_ms;
+	long long end = ibcc_now_ms() + timeout_ms;
 
 	for (;;) {
 		bool alive = ibcc_proc_alive(p);
@@ -100,7 +94,7 @@ int ibcc_proc_wait_log(struct ibcc_proc *p, const char *log, const char *word, i
 			return 0;
 		if (!alive)
 			return -ESRCH;
-		if (now_ms() > end)
+		if (ibcc_now_ms() > end)
 			return -ETIMEDOUT;
 		nap_ms(50);
 	}
@@ -108,12 +102,12 @@ int ibcc_proc_wait_log(struct ibcc_proc *p, const char *log, const char *word, i
 
 int ibcc_proc_stop(struct ibcc_proc *p, int grace_ms)
 {
-	long long end = now_ms() + grace_ms;
+	long long end = ibcc_now_ms() + grace_ms;
 
 	if (!ibcc_proc_alive(p))
 		return 0;
 	kill(p->pid, SIGTERM);
-	while (now_ms() < end) {
+	while (ibcc_now_ms() < end) {
 		if (!ibcc_proc_alive(p))
 			return 0;
 		nap_ms(20);
@@ -132,7 +126,7 @@ static char *read_all(int fd, long long end, int *err)
 
 	for (;;) {
 		struct pollfd pfd = { .fd = fd, .events = POLLIN };
-		long long left = end - now_ms();
+		long long left = end - ibcc_now_ms();
 		ssize_t n;
 		char *grown;
 
@@ -163,7 +157,7 @@ static char *read_all(int fd, long long end, int *err)
 
 char *ibcc_proc_output(const char *const argv[], int timeout_ms, int *err)
 {
-	long long end = now_ms() + timeout_ms;
+	long long end = ibcc_now_ms() + timeout_ms;
 	pid_t parent = getpid(), pid;
 	int fd[2], status = 0;
 	char *text;

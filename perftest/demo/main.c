@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <ibcc/now.h>
+
 #include "perftest/demo/report.h"
 #include "perftest/demo/system.h"
 
@@ -26,14 +28,6 @@ static void on_signal(int sig)
 {
 	(void)sig;
 	interrupted = 1;
-}
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
 /* Eighths of a bar, for a throughput that is at most `full`. */
@@ -94,18 +88,18 @@ static int append(struct demo *d, const struct sample *s)
 static int run_phase(struct system *sys, struct demo *d, const char *name, double seconds,
 		     double settle_share, struct phase *p)
 {
-	double begin = now_s(), settled = seconds * (1 - settle_share);
+	double begin = ibcc_now_s(), settled = seconds * (1 - settle_share);
 	struct totals from = { 0 }, to = { 0 };
 	bool tty = isatty(STDOUT_FILENO), marked = false;
 	int ret;
 
-	while (now_s() - begin < seconds && !interrupted) {
+	while (ibcc_now_s() - begin < seconds && !interrupted) {
 		struct sample s;
 
 		ret = system_sample(sys, &s, &to);
 		if (ret)
 			return ret;
-		if (!marked && now_s() - begin >= settled) {
+		if (!marked && ibcc_now_s() - begin >= settled) {
 			from = to;
 			marked = true;
 		}
@@ -185,7 +179,7 @@ int main(int argc, char **argv)
 			      .out = "build/demo",
 			      .scenario = "perftest/scenarios/lustre.yaml",
 			      .speed = 0.02 };
-	double begin = now_s();
+	double begin = ibcc_now_s();
 	int c, ret, stop;
 
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
@@ -212,7 +206,7 @@ int main(int argc, char **argv)
 	}
 	ret = run(&sys, &d, &t);
 	stop = system_stop(&sys);
-	d.seconds = now_s() - begin;
+	d.seconds = ibcc_now_s() - begin;
 	d.ok = !ret && !stop && helped(&d);
 	if (!ret) {
 		print_result(&d);

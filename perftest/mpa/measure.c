@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <ibcc/now.h>
+
 #define WARM          8u /* of so many messages one more goes first, untimed */
 #define LATENCY_COUNT 200u
 #define OVERLAP_COUNT 40u
@@ -26,14 +28,6 @@ struct trial {
 	int peer_rc, rc;
 	struct ibcc_mpa_result r;
 };
-
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static int order(const void *a, const void *b)
 {
@@ -80,11 +74,11 @@ static void *peer(void *arg)
 	for (uint32_t i = 1; i <= total && !rc; i++) {
 		rc = ibcc_mpa_node_wait(n, i);
 		if (i == 2)
-			t->peer_cpu_s = ibcc_mpa_thread_cpu_s() - start;
+			t->peer_cpu_s = ibcc_now_cpu_s() - start;
 		if (!rc)
 			rc = post_send(n, t->pair.source, echo ? t->s->message_bytes : 0);
 		if (i == 1)
-			start = ibcc_mpa_thread_cpu_s();
+			start = ibcc_now_cpu_s();
 	}
 	t->peer_rc = rc;
 	return NULL;
@@ -97,20 +91,20 @@ static int latency(struct trial *t)
 	int rc = 0;
 
 	for (uint32_t i = 0; i < t->warm + t->count && !rc; i++) {
-		double from = now_s();
+		double from = ibcc_now_s();
 
 		if (i == t->warm) {
-			cpu = ibcc_mpa_thread_cpu_s();
-			start = from = now_s();
+			cpu = ibcc_now_cpu_s();
+			start = from = ibcc_now_s();
 		}
 		rc = post_send(n, t->pair.source, t->s->message_bytes);
 		if (!rc)
 			rc = ibcc_mpa_node_wait(n, i + 1);
 		if (i >= t->warm)
-			t->sample_s[i - t->warm] = now_s() - from;
+			t->sample_s[i - t->warm] = ibcc_now_s() - from;
 	}
-	cpu = ibcc_mpa_thread_cpu_s() - cpu;
-	t->r.figure[IBCC_MPA_HOST_PERCENT] = 100 * cpu / (now_s() - start);
+	cpu = ibcc_now_cpu_s() - cpu;
+	t->r.figure[IBCC_MPA_HOST_PERCENT] = 100 * cpu / (ibcc_now_s() - start);
 	t->r.figure[IBCC_MPA_LATENCY_US] = 1e6 * median(t->sample_s, t->count) / 2;
 	return rc;
 }
@@ -127,16 +121,16 @@ static int bandwidth(struct trial *t)
 		rc = post_send(n, NULL, 0);
 	if (!rc)
 		rc = ibcc_mpa_node_wait(n, 1);
-	start = now_s();
-	cpu = ibcc_mpa_thread_cpu_s();
+	start = ibcc_now_s();
+	cpu = ibcc_now_cpu_s();
 	for (uint32_t i = 0; i < t->count && !rc; i++)
 		rc = post_write(t, i);
 	if (!rc)
 		rc = post_send(n, NULL, 0);
 	if (!rc)
 		rc = ibcc_mpa_node_wait(n, 2);
-	start = now_s() - start;
-	cpu = ibcc_mpa_thread_cpu_s() - cpu;
+	start = ibcc_now_s() - start;
+	cpu = ibcc_now_cpu_s() - cpu;
 	t->r.figure[IBCC_MPA_MBPS] = 8e3 * gb / start;
 	t->r.figure[IBCC_MPA_HOST_PERCENT] = 100 * cpu / start;
 	t->r.figure[IBCC_MPA_HOST_S_PER_GB] = cpu / gb; /* the peer's is added later */
@@ -158,10 +152,10 @@ static double calibrate(void)
 	double best = 0;
 
 	for (int i = 0; i < 5; i++) {
-		double start = ibcc_mpa_thread_cpu_s(), speed;
+		double start = ibcc_now_cpu_s(), speed;
 
 		spin(200000);
-		speed = 200000 / (1e6 * (ibcc_mpa_thread_cpu_s() - start));
+		speed = 200000 / (1e6 * (ibcc_now_cpu_s() - start));
 		best = speed > best ? speed : best;
 	}
 	return best;
@@ -175,7 +169,7 @@ static int overlap_once(struct trial *t, double compute_us, uint64_t *acks, doub
 	int rc = 0;
 
 	for (uint32_t i = 0; i < t->warm + t->count && !rc; i++) {
-		double start = now_s();
+		double start = ibcc_now_s();
 
 		rc = post_write(t, i);
 		if (!rc)
@@ -183,7 +177,7 @@ static int overlap_once(struct trial *t, double compute_us, uint64_t *acks, doub
 		spin(compute_us * t->spins_per_us);
 		if (!rc)
 			rc = ibcc_mpa_node_wait(t->pair.node[0], ++*acks);
-		start = 1e6 * (now_s() - start);
+		start = 1e6 * (ibcc_now_s() - start);
 		if (i == t->warm || (i > t->warm && start < *out_us))
 			*out_us = start;
 	}
@@ -197,9 +191,9 @@ static int overlap(struct trial *t)
 	int rc;
 
 	t->spins_per_us = calibrate();
-	cpu_s = ibcc_mpa_thread_cpu_s();
+	cpu_s = ibcc_now_cpu_s();
 	rc = overlap_once(t, 0, &acks, &alone_us);
-	cpu_s = ibcc_mpa_thread_cpu_s() - cpu_s;
+	cpu_s = ibcc_now_cpu_s() - cpu_s;
 	t->r.figure[IBCC_MPA_HOST_US] = 1e6 * cpu_s / (t->warm + t->count);
 	if (rc)
 		return rc;

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/now.h>
+
 #include "perftest/mpa/measure.h"
 
 #define BATCH_BYTES                                                                                \
@@ -109,16 +111,16 @@ static int run(struct job *j, struct ibcc_mpa_result *r)
 
 	/* One more, first, to warm up. */
 	for (size_t i = 0; i <= batches && !rc; i++) {
-		double start = ibcc_mpa_thread_cpu_s(), middle;
+		double start = ibcc_now_cpu_s(), middle;
 		size_t len = frame(j, gather);
 
-		middle = ibcc_mpa_thread_cpu_s();
+		middle = ibcc_now_cpu_s();
 		tx += i ? middle - start : 0;
 		if (gather)
 			frame(j, false); /* for the receiver */
-		start = ibcc_mpa_thread_cpu_s();
+		start = ibcc_now_cpu_s();
 		rc = take_apart(j, len);
-		rx += i ? ibcc_mpa_thread_cpu_s() - start : 0;
+		rx += i ? ibcc_now_cpu_s() - start : 0;
 		j->at += len;
 		j->wire_bytes += len;
 		if (!rc && memcmp(j->region, j->source, j->bytes))

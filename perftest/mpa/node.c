@@ -5,8 +5,9 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include <ibcc/now.h>
 
 #include "perftest/mpa/node_private.h"
 
@@ -187,12 +188,4 @@ void ibcc_mpa_node_counts(const struct ibcc_mpa_node *n, struct ibcc_mpa_counts 
 {
 	*sent = n->tx.counts;
 	*received = n->rx.counts;
-}
-
-double ibcc_mpa_thread_cpu_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }

@@ -78,7 +78,5 @@ enum ibcc_mpa_error ibcc_mpa_node_error(struct ibcc_mpa_node *n);
 /* Of both directions, after ibcc_mpa_node_stop(). */
 void ibcc_mpa_node_counts(const struct ibcc_mpa_node *n, struct ibcc_mpa_counts *sent,
 			  struct ibcc_mpa_counts *received);
-/* CPU time of the calling thread, s. */
-double ibcc_mpa_thread_cpu_s(void);
 
 #endif

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include <ibcc/now.h>
+
 #include "perftest/mpa/node_private.h"
 
 /* Finds the FPDUs of a chunk and checks them; what is behind the last whole one is left over for
@@ -136,6 +138,6 @@ void *ibcc_mpa_node_receiver(void *node)
 		ibcc_mpa_node_end(n, n->o.design != IBCC_MPA_HOST_BASED && n->rest_bytes
 					     ? IBCC_MPA_TRUNCATED
 					     : IBCC_MPA_OK);
-	n->rx.counts.nic_cpu_s = ibcc_mpa_thread_cpu_s();
+	n->rx.counts.nic_cpu_s = ibcc_now_cpu_s();
 	return NULL;
 }

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include <ibcc/now.h>
+
 #include "perftest/mpa/node_private.h"
 
 #define MAX_PIECES 1024u /* of one writing, as the kernel takes them (IOV_MAX) */
@@ -244,6 +246,6 @@ void *ibcc_mpa_node_sender(void *node)
 							    : send_chunk(n, next);
 	if (!ok)
 		ibcc_mpa_node_end(n, IBCC_MPA_OK);
-	n->tx.counts.nic_cpu_s = ibcc_mpa_thread_cpu_s();
+	n->tx.counts.nic_cpu_s = ibcc_now_cpu_s();
 	return NULL;
 }

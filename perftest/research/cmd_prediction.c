@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 
 #include <ibcc/fluid.h>
+#include <ibcc/now.h>
 #include <ibcc/rng.h>
 #include <ibcc/route.h>
 #include <ibcc/scenario_file.h>
@@ -104,7 +105,7 @@ static uint64_t cpu_ns(void *arg)
 	struct work *w = arg;
 
 	w->slices++;
-	return (uint64_t)(ibcc_bench_cpu_seconds() * 1e9);
+	return (uint64_t)(ibcc_now_cpu_s() * 1e9);
 }
 
 /* As much of the replay and of what follows as the time is enough for. */
@@ -158,13 +159,13 @@ static int measure_on(struct work *w, struct cost *c)
 
 	if (rc)
 		return rc;
-	from = ibcc_bench_cpu_seconds();
+	from = ibcc_now_cpu_s();
 	rc = ibcc_traffic_infer(&in, &w->traffic);
-	c->infer_s = ibcc_bench_cpu_seconds() - from;
-	from = ibcc_bench_cpu_seconds();
+	c->infer_s = ibcc_now_cpu_s() - from;
+	from = ibcc_now_cpu_s();
 	if (!rc)
 		rc = c->target_s == TWIN_S ? run_twin(w, c) : run_fluid(w);
-	c->run_s = ibcc_bench_cpu_seconds() - from;
+	c->run_s = ibcc_now_cpu_s() - from;
 	c->hosts = w->n;
 	c->pairs = w->traffic.n_pairs;
 	getrusage(RUSAGE_SELF, &u);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <ibcc/now.h>
 #include <ibcc/scenario_file.h>
 
 #include "perftest/bench/bench.h"
@@ -160,7 +161,7 @@ static int plan(struct sweep *s)
  */
 static void tell(const struct sweep *s)
 {
-	double took = ibcc_bench_seconds() - s->progress.start_s;
+	double took = ibcc_now_s() - s->progress.start_s;
 	double pace = (double)s->progress.done / (took > 0 ? took : 1);
 	char a[32], b[32];
 

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <ibcc/now.h>
+
 #include "perftest/bench/bench.h"
 
 #define BAR          20
@@ -27,7 +29,7 @@ const char *ibcc_progress_time(double seconds, char *buf, unsigned int len)
 void ibcc_progress_begin(struct ibcc_progress *p, uint64_t n)
 {
 	*p = (struct ibcc_progress){ .on = isatty(STDERR_FILENO), .n = n };
-	p->start_s = ibcc_bench_seconds();
+	p->start_s = ibcc_now_s();
 	p->shown_s = p->start_s + FIRST_SHOW_S - INTERVAL_S;
 }
 
@@ -42,7 +44,7 @@ static void show_whole(const struct ibcc_progress *p, double pace)
 
 void ibcc_progress_step(struct ibcc_progress *p)
 {
-	double now = ibcc_bench_seconds(), left;
+	double now = ibcc_now_s(), left;
 	char bar[BAR + 1], time[32];
 	int full;
 

@@ -12,6 +12,7 @@
 
 #include <ibcc/cycle.h>
 #include <ibcc/metrics.h>
+#include <ibcc/now.h>
 #include <ibcc/scenario_file.h>
 #include <ibcc/table.h>
 
@@ -32,17 +33,12 @@ struct cost {
 	size_t scrape_bytes;
 };
 
-static uint64_t thread_ns(void)
-{
-	return (uint64_t)(ibcc_bench_cpu_seconds() * 1e9);
-}
-
 static int scrape(struct cost *cost, const struct ibcc_cycle *c)
 {
 	static const struct ibcc_metrics_service service = { .via_plugin = true };
 	static const struct ibcc_metrics_totals totals = { 0 };
 	static const struct ibcc_metrics_now now = { .state = "ok" };
-	uint64_t from = thread_ns();
+	uint64_t from = ibcc_now_cpu_ns();
 	struct ibcc_metrics *m = ibcc_metrics_new(c, &service, &totals);
 	char *text = m ? ibcc_metrics_text(m, &now, &cost->scrape_bytes) : NULL;
 	double ms;
@@ -50,7 +46,7 @@ static int scrape(struct cost *cost, const struct ibcc_cycle *c)
 
 	ibcc_metrics_free(m);
 	free(text);
-	ms = (double)(thread_ns() - from) / 1e6;
+	ms = (double)(ibcc_now_cpu_ns() - from) / 1e6;
 	cost->scrape_ms = ms > cost->scrape_ms ? ms : cost->scrape_ms;
 	return ok ? 0 : -ENOMEM;
 }
@@ -99,7 +95,7 @@ static int measure(struct cost *cost, uint32_t *rounds, struct ibcc_yaml_errors 
 	o.rtt_us = 0; /* how long readings take is another question */
 	o.each = each;
 	o.arg = cost;
-	o.cpu_ns = thread_ns;
+	o.cpu_ns = ibcc_now_cpu_ns;
 	rc = ibcc_live_run(&s, &o, 0, &m, &live);
 	*rounds = live.n_rounds;
 	ibcc_live_result_fini(&live);

@@ -19,6 +19,7 @@
 #include <ibcc/ccmad.h>
 #include <ibcc/collect.h>
 #include <ibcc/config.h>
+#include <ibcc/now.h>
 #include <ibcc/table.h>
 
 #include "perftest/bench/bench.h"
@@ -149,17 +150,17 @@ out:
 /* One pass of the collector and one of the bare loop, on a port each of their own. */
 static int one_each(struct poll *p, double s[N_POLLERS], double *cpu_s)
 {
-	double start, cpu = ibcc_bench_cpu_seconds(), bare = 0;
+	double start, cpu = ibcc_now_cpu_s(), bare = 0;
 	struct ibcc_transport *tr;
 	int err = 0;
 
 	tr = transport(&err);
 	if (!tr)
 		return err;
-	start = ibcc_bench_seconds();
+	start = ibcc_now_s();
 	err = detailed_pass(p, tr);
-	s[POLL_COLLECTOR] += ibcc_bench_seconds() - start;
-	*cpu_s += ibcc_bench_cpu_seconds() - cpu;
+	s[POLL_COLLECTOR] += ibcc_now_s() - start;
+	*cpu_s += ibcc_now_cpu_s() - cpu;
 	ibcc_transport_free(tr);
 	if (!err)
 		err = ibcc_poll_bare(p->record.op, p->record.n, IBCC_SPEED_WINDOW, &bare);

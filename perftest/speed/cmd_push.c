@@ -10,6 +10,7 @@
 
 #include <ibcc/apply.h>
 #include <ibcc/collect.h>
+#include <ibcc/now.h>
 
 #include "perftest/bench/bench.h"
 #include "perftest/bench/report.h"
@@ -75,10 +76,10 @@ static int step(struct push *p, const char *name, const struct ibcc_target *targ
 	if (!rc)
 		rc = ibcc_result_init(&r, plan.n);
 	sent = p->tr->stats.sent;
-	s = ibcc_bench_seconds();
+	s = ibcc_now_s();
 	if (!rc)
 		rc = ibcc_apply_run(p->tr, &plan, &o, &r);
-	s = ibcc_bench_seconds() - s;
+	s = ibcc_now_s() - s;
 	sent = p->tr->stats.sent - sent;
 	if (!rc || rc == -EIO) {
 		*writes = plan.n;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include <ibcc/now.h>
 #include <ibcc/scenario_file.h>
 #include <ibcc/table.h>
 
@@ -60,9 +61,9 @@ static int run_once(const struct ibcc_scenario *s, struct speed *out)
 	if (!rc) {
 		ibcc_engine_totals(e, &t);
 		out->packet_hops = t.packet_hops;
-		start = ibcc_bench_cpu_seconds();
+		start = ibcc_now_cpu_s();
 		rc = ibcc_engine_run(e, s->duration_ps);
-		start = ibcc_bench_cpu_seconds() - start;
+		start = ibcc_now_cpu_s() - start;
 		ibcc_engine_totals(e, &t);
 		out->packet_hops = t.packet_hops - out->packet_hops;
 		out->hops_per_s = (double)out->packet_hops / start;

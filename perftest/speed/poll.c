@@ -13,6 +13,7 @@
 #include <infiniband/umad.h>
 
 #include <ibcc/ccmad.h>
+#include <ibcc/now.h>
 
 #include "perftest/bench/bench.h"
 #include "perftest/speed/speed.h"
@@ -65,14 +66,14 @@ void ibcc_poll_record_fini(struct ibcc_poll_record *r)
 
 void ibcc_poll_once_begin(struct ibcc_poll_once *o, const struct ibcc_transport *tr)
 {
-	o->seconds = ibcc_bench_seconds();
+	o->seconds = ibcc_now_s();
 	o->mads = tr->stats.sent;
 	o->smps = tr->stats.smps;
 }
 
 void ibcc_poll_once_end(struct ibcc_poll_once *o, const struct ibcc_transport *tr)
 {
-	o->seconds = ibcc_bench_seconds() - o->seconds;
+	o->seconds = ibcc_now_s() - o->seconds;
 	o->mads = tr->stats.sent - o->mads;
 	o->smps = tr->stats.smps - o->smps;
 }
@@ -125,9 +126,9 @@ int ibcc_poll_bare(const struct ibcc_mad_op *op, size_t n, unsigned int window, 
 	b.perf = umad_register(b.fd, IBCC_MAD_CLASS_PERF, 1, 0, NULL);
 	b.cc = umad_register(b.fd, IBCC_MAD_CLASS_CC, IBCC_CC_CLASS_VERSION, 0, NULL);
 	if (b.buf && b.perf >= 0 && b.cc >= 0) {
-		start = ibcc_bench_seconds();
+		start = ibcc_now_s();
 		rc = bare_loop(&b, op, n, window);
-		*s = ibcc_bench_seconds() - start;
+		*s = ibcc_now_s() - start;
 	}
 	if (b.perf >= 0)
 		umad_unregister(b.fd, b.perf);
@@ -141,7 +142,7 @@ int ibcc_poll_bare(const struct ibcc_mad_op *op, size_t n, unsigned int window, 
 int ibcc_poll_command(const char *const argv[], double *s)
 {
 	posix_spawn_file_actions_t fa;
-	double start = ibcc_bench_seconds();
+	double start = ibcc_now_s();
 	int status = -1, rc;
 	pid_t pid;
 
@@ -153,7 +154,7 @@ int ibcc_poll_command(const char *const argv[], double *s)
 		return -rc;
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	*s = ibcc_bench_seconds() - start;
+	*s = ibcc_now_s() - start;
 	if (WIFSIGNALED(status))
 		return -EFAULT;
 	/* 1 says that it found errors to tell of. */

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include <ibcc/now.h>
 
 #define CONNECT_MS   15000
 #define RESOLVE_MS   5000
@@ -242,21 +243,13 @@ static int start(struct work *w, uint32_t i, const struct ibcc_perf_cm_peer *pee
 	return 0;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
-}
-
 static int wait_for(struct work *w, int64_t end_ms)
 {
 	struct pollfd p[2] = { { .fd = w->c->channel->fd, .events = POLLIN },
 			       { .fd = w->fd, .events = POLLIN } };
 	struct rdma_cm_event *event, copy;
 	unsigned char private_data[256];
-	int64_t left = end_ms - now_ms();
+	int64_t left = end_ms - ibcc_now_ms();
 
 	if (left <= 0)
 		return ibcc_perf_fail(w->e, ETIMEDOUT, "%u connections were not made", w->left);
@@ -288,7 +281,7 @@ int ibcc_perf_cm_connect(struct ibcc_perf_cm *c, struct ibcc_perf_end *end,
 			 const struct ibcc_perf_job *j, int fd, struct ibcc_perf_error *e)
 {
 	struct work w = { c, end, p, j, e, fd, c->n_ends };
-	int64_t end_ms = now_ms() + CONNECT_MS;
+	int64_t end_ms = ibcc_now_ms() + CONNECT_MS;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < c->n_ends && !rc; i++)

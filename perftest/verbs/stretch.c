@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
+
+#include <ibcc/now.h>
 
 #define GRACE_MS    20000 /* beyond the end: for what is under way, and the results */
 #define SAMPLES_MAX 20000u
@@ -241,14 +242,6 @@ static bool all(const struct ibcc_perf_fleet *f, bool done)
 	return true;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
-}
-
 static int interrupt(struct run *run, int signal_fd)
 {
 	struct signalfd_siginfo info;
@@ -263,7 +256,7 @@ static int wait_for(struct run *run, struct pollfd *fd, int signal_fd, int64_t e
 {
 	struct ibcc_perf_fleet *f = run->f;
 	uint32_t n = f->n_members, i;
-	int64_t left = end_ms - now_ms();
+	int64_t left = end_ms - ibcc_now_ms();
 	int rc = 0;
 
 	for (i = 0; i < n; i++)
@@ -312,7 +305,7 @@ int ibcc_perf_stretch(struct ibcc_perf_fleet *f, int signal_fd, ibcc_perf_live_f
 	uint64_t from_ns = f->s->measure_from_ps / 1000, to_ns = f->s->duration_ps / 1000;
 	struct run run = { .f = f, .r = r, .e = e, .live = live, .arg = arg };
 	struct pollfd *fd = calloc(f->n_members + 1u, sizeof(*fd));
-	int64_t end_ms = now_ms() + (int64_t)(to_ns / 1000000) + GRACE_MS;
+	int64_t end_ms = ibcc_now_ms() + (int64_t)(to_ns / 1000000) + GRACE_MS;
 	int rc;
 
 	memset(r, 0, sizeof(*r));

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <ibcc/now.h>
 #include <ibcc/rng.h>
 
 #define BATCH        32
@@ -15,14 +16,6 @@
 #define LOOK_NS      1000000ull     /* how often one who polls looks what the coordinator says */
 #define DEPTH_NS     100000000.0    /* a flow with a rate may be late by so much */
 #define MAX_SLEEP_NS 1000000000ull
-
-static uint64_t clock_ns(void)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* The state of one run. */
 struct run {
@@ -193,7 +186,7 @@ static int take_all(struct run *r)
 {
 	struct ibv_wc wc[BATCH];
 	int n = ibv_poll_cq(r->t->port->cq, BATCH, wc), i, rc = 0;
-	uint64_t now_ns = clock_ns() - r->t->epoch_ns;
+	uint64_t now_ns = ibcc_now_ns() - r->t->epoch_ns;
 
 	if (n < 0)
 		return ibcc_perf_fail(r->e, EIO, "ibv_poll_cq on %s", r->t->port->name);
@@ -331,7 +324,7 @@ static int keep_time(struct run *r, uint64_t now_ns)
 
 static int step(struct run *r)
 {
-	uint64_t now_ns = clock_ns() - r->t->epoch_ns, next;
+	uint64_t now_ns = ibcc_now_ns() - r->t->epoch_ns, next;
 	int rc = keep_time(r, now_ns), n;
 
 	if (!rc && !r->finishing)
@@ -353,7 +346,7 @@ static int step(struct run *r)
 		return wait_for(r, 0);
 	}
 	next = next_ns(r, now_ns);
-	now_ns = clock_ns() - r->t->epoch_ns;
+	now_ns = ibcc_now_ns() - r->t->epoch_ns;
 	return wait_for(r, next > now_ns ? next - now_ns : 0);
 }
 
@@ -368,7 +361,7 @@ int ibcc_perf_traffic_run(struct ibcc_perf_traffic *t, uint64_t from_ns, uint64_
 	reset(t);
 	t->from_ns = from_ns;
 	t->to_ns = to_ns;
-	t->epoch_ns = clock_ns();
+	t->epoch_ns = ibcc_now_ns();
 	while (!rc && !r.stop)
 		rc = step(&r);
 	/* All have finished, so what came for us is there, if not yet looked at. */

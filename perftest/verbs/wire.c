@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
+
+#include <ibcc/now.h>
 
 #define SEND_TIMEOUT_MS 10000
 #define ADDRESS_MAX     160
@@ -219,18 +220,10 @@ static int fill(struct ibcc_perf_wire *w)
 	return n ? 0 : -ECONNRESET;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t = { 0 };
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
-}
-
 int ibcc_perf_wire_recv(struct ibcc_perf_wire *w, int timeout_ms, json_t **o)
 {
 	struct pollfd p = { .fd = w->fd, .events = POLLIN };
-	int64_t end = now_ms() + timeout_ms, left;
+	int64_t end = ibcc_now_ms() + timeout_ms, left;
 	int rc, n;
 
 	*o = NULL;
@@ -238,7 +231,7 @@ int ibcc_perf_wire_recv(struct ibcc_perf_wire *w, int timeout_ms, json_t **o)
 		rc = take_line(w, o);
 		if (rc != -EAGAIN)
 			return rc;
-		left = end - now_ms();
+		left = end - ibcc_now_ms();
 		n = poll(&p, 1, left > 0 ? (int)left : 0);
 		if (n < 0 && errno != EINTR)
 			return -errno;

@@ -51,7 +51,7 @@ deny()
 		bad=1
 	fi
 }
-io='collect|apply|applier|cycle|gate|proto|log|yaml|config|scenario_file'
+io='now|collect|apply|applier|cycle|gate|proto|log|yaml|config|scenario_file'
 deny lib/core "$io|transport|agents|inproc|engine|scenario"
 deny lib/fabric "$io|transport|agents|inproc"
 deny lib/agents "$io"

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <ibcc/now.h>
+
 /* It hides a function behind a macro. */
 #undef ibv_reg_mr
 
@@ -54,14 +56,6 @@ struct qp {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct qp *qps[QPS_MAX];
 static struct ibv_mr *mrs[MRS_MAX];
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 void double_reset(void)
 {
 	pthread_mutex_lock(&lock);
@@ -85,7 +79,7 @@ static void complete(struct ibv_cq *queue, const struct ibv_wc *wc)
 		double_verbs.overflows++;
 		return;
 	}
-	*e = (struct entry){ *wc, now_ns() + double_verbs.delay_ns };
+	*e = (struct entry){ *wc, ibcc_now_ns() + double_verbs.delay_ns };
 	if (double_fails("completion"))
 		e->wc.status = double_verbs.fail_status;
 	cq->n++;
@@ -224,7 +218,7 @@ static int post_recv(struct ibv_qp *q, struct ibv_recv_wr *wr, struct ibv_recv_w
 static int poll_cq(struct ibv_cq *queue, int max, struct ibv_wc *wc)
 {
 	struct cq *cq = (struct cq *)queue;
-	uint64_t now = now_ns();
+	uint64_t now = ibcc_now_ns();
 	int n = 0;
 
 	pthread_mutex_lock(&lock);
@@ -246,7 +240,7 @@ static int req_notify_cq(struct ibv_cq *queue, int solicited_only)
 {
 	struct cq *cq = (struct cq *)queue;
 	struct itimerspec at = { { 0, 0 }, { 0, 0 } };
-	uint64_t now = now_ns();
+	uint64_t now = ibcc_now_ns();
 	int rc = 0;
 
 	(void)solicited_only;

@@ -9,6 +9,8 @@
 
 #include <time.h>
 
+#include <ibcc/now.h>
+
 #include "daemon/service/service_impl.h"
 
 /* A daemon in mode apply that writes by its own port. */
@@ -46,12 +48,9 @@ static inline void services_close(struct loop *l, struct ibcc_service *s)
 static inline int services_pass(struct loop *l, struct ibcc_service *s, uint64_t interval_ps,
 				struct ibcc_why *why)
 {
-	struct timespec ts;
-
 	assert_int_equal(ibcc_engine_run(l->engine, ibcc_engine_now_ps(l->engine) + interval_ps),
 			 0);
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	s->again.last_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	s->again.last_ns = ibcc_now_ns();
 	return ibcc_service_pass(s, NULL, why);
 }
 

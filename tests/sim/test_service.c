@@ -84,12 +84,12 @@ static void try(struct loop *l, struct ibcc_service *s)
 		assert_true(i < 50);
 		assert_int_equal(
 			ibcc_engine_run(l->engine, ibcc_engine_now_ps(l->engine) + PASS_PS), 0);
-		s->again.last_ns = ibcc_service_now_ns();
+		s->again.last_ns = ibcc_now_ns();
 		if (ibcc_service_pass(s, &r, &why))
 			fail_msg("%s", why.text);
 	}
 	assert_string_equal(s->trial.over.text, "");
-	assert_true(ibcc_service_trial_due_ns(s) > ibcc_service_now_ns() + 3000 * 1000000000ull);
+	assert_true(ibcc_service_trial_due_ns(s) > ibcc_now_ns() + 3000 * 1000000000ull);
 }
 
 /* In mode apply: a trial stops the tuner, and when it has been taken back the tuner pauses. */
@@ -143,7 +143,7 @@ static void test_trial(void **state)
 	assert_true(s->trial.txn > 0 && s->trial.over.text[0]);
 	assert_int_equal(ibcc_service_confirm(s, &r, &out, &why), -ENOENT);
 	assert_non_null(strstr(why.text, "too late"));
-	assert_true(ibcc_service_trial_due_ns(s) > ibcc_service_now_ns());
+	assert_true(ibcc_service_trial_due_ns(s) > ibcc_now_ns());
 	passes(&l, s, 1);
 	out = ibcc_service_status(s);
 	assert_true(is(out, "degraded"));

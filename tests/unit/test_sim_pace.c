@@ -6,11 +6,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include <ibcc/now.h>
 #include <ibcc/sim_clock.h>
 
 #include "sim/pace.h"
@@ -58,10 +58,7 @@ static void failed(void *arg, int err)
 
 static uint64_t wall_us(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000u + (uint64_t)ts.tv_nsec / 1000u;
+	return ibcc_now_ns() / 1000u;
 }
 
 /* What programs on the fabric are told. */
