@@ -289,7 +289,6 @@ struct ibcc_proxy *ibcc_proxy_new(sd_event *ev, struct ibcc_upstream *u, const c
 	p->ev = ev;
 	p->u = u;
 	p->ops = *ops;
-	p->random = 0x9e3779b97f4a7c15ull;
 	p->ctl_fd = -1;
 	if (ibcc_setlog_init(&p->sets))
 		goto out;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include <ibcc/now.h>
+#include <ibcc/rng.h>
 #include <ibcc/smp.h>
 #include <ibcc/vendor_cc.h>
 
@@ -106,14 +107,6 @@ static void on_answer_lost(void *arg, struct ibcc_wire_mad *m)
 }
 
 /* Requests */
-
-static uint64_t proxy_random(struct ibcc_proxy *p)
-{
-	p->random ^= p->random << 13;
-	p->random ^= p->random >> 7;
-	p->random ^= p->random << 17;
-	return p->random;
-}
 
 /* Notes a Set of class 0x21 in the list that `ibcc-sim sets` prints. */
 static void log_set(struct client *c, const struct ibcc_wire_mad *rq, bool answered)
@@ -239,9 +232,9 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m)
 	node_loss = p->ops.loss(p->ops.arg, ibcc_upstream_node_guid(c->slot), m);
 	if (node_loss > loss)
 		loss = node_loss;
-	if (loss && proxy_random(p) % 1000 < loss) {
+	if (loss && ibcc_rng_below(&p->rng, 1000) < loss) {
 		p->stats.lost++;
-		lose_answer = proxy_random(p) & 1;
+		lose_answer = ibcc_rng_next(&p->rng) & 1;
 		if (!lose_answer) {
 			deliver_timeout(c, m);
 			return;

@@ -54,7 +54,7 @@ struct ibcc_proxy {
 	char name[64];
 	int ctl_fd;
 	uint32_t next_number;
-	uint64_t random;
+	uint64_t rng; /* which MADs get lost */
 	sd_event_source *ctl_src;
 	TAILQ_HEAD(, client) clients;
 	struct delay_line answers, losses, retries;
