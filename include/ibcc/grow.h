@@ -6,22 +6,30 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Room for element n of an array of *cap elements: the array, which may have moved; NULL without
- * memory, and the old one is as it was.
+/* Room for `need` elements in an array of *cap elements, by doubling it: the array, which may have
+ * moved; NULL without memory, and the old one is as it was.
  */
-static inline void *ibcc_grow(void *array, uint32_t n, uint32_t *cap, size_t size)
+static inline void *ibcc_grow_to(void *array, uint32_t need, uint32_t *cap, size_t size)
 {
-	uint32_t more = *cap ? 2 * *cap : 8;
+	uint64_t more = *cap ? *cap : 8;
 	void *grown;
 
-	if (n < *cap)
+	if (need <= *cap)
 		return array;
-	if (more < *cap)
+	while (more < need)
+		more *= 2;
+	if (more > UINT32_MAX)
 		return NULL;
 	grown = reallocarray(array, more, size);
 	if (grown)
-		*cap = more;
+		*cap = (uint32_t)more;
 	return grown;
+}
+
+/* Room for element n of such an array, whose elements up to n are in use. */
+static inline void *ibcc_grow(void *array, uint32_t n, uint32_t *cap, size_t size)
+{
+	return n == UINT32_MAX ? NULL : ibcc_grow_to(array, n + 1, cap, size);
 }
 
 #endif

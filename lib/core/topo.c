@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/grow.h>
 #include <ibcc/topo.h>
 
 #define MAX_PORTS 254u
@@ -111,24 +112,6 @@ fail:
 	return NULL;
 }
 
-/* A vector with room for `add` more elements, grown by doubling; NULL without memory. */
-static void *reserve(void *vec, uint32_t *cap, uint32_t n, uint32_t add, size_t size)
-{
-	uint64_t want = (uint64_t)n + add;
-	uint64_t grown = *cap ? *cap : 16;
-
-	if (want <= *cap)
-		return vec;
-	while (grown < want)
-		grown *= 2;
-	if (grown >= IBCC_NONE)
-		return NULL;
-	vec = reallocarray(vec, grown, size);
-	if (vec)
-		*cap = (uint32_t)grown;
-	return vec;
-}
-
 /* The place in the hash where a GUID's node index is, or would be. The hash is never full. */
 static uint32_t *guid_slot(const struct ibcc_topo *t, uint64_t guid)
 {
@@ -176,15 +159,16 @@ int64_t ibcc_topo_add_node(struct ibcc_topo *t, uint64_t guid, enum ibcc_node_ty
 
 	if (n_ports < 1 || n_ports > MAX_PORTS || ibcc_topo_find_guid(t, guid) != IBCC_NONE)
 		return -EINVAL;
-	node = reserve(t->node, &t->cap_nodes, t->n_nodes, 1, sizeof(*t->node));
+	node = ibcc_grow_to(t->node, t->n_nodes + 1, &t->cap_nodes, sizeof(*t->node));
 	if (!node)
 		return -ENOMEM;
 	t->node = node;
-	port = reserve(t->port, &t->cap_ports, t->n_ports, n_ports + 1, sizeof(*t->port));
+	port = ibcc_grow_to(t->port, t->n_ports + n_ports + 1, &t->cap_ports, sizeof(*t->port));
 	if (!port)
 		return -ENOMEM;
 	t->port = port;
-	endport = reserve(t->endport, &t->cap_endports, t->n_endports, ends, sizeof(*t->endport));
+	endport = ibcc_grow_to(t->endport, t->n_endports + ends, &t->cap_endports,
+			       sizeof(*t->endport));
 	if (!endport)
 		return -ENOMEM;
 	t->endport = endport;

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <ibcc/grow.h>
 #include <ibcc/rng.h>
 #include <ibcc/route.h>
 
@@ -33,38 +34,26 @@ void ibcc_traffic_fini(struct ibcc_traffic *t)
 	*t = (struct ibcc_traffic){ 0 };
 }
 
-static int grow(void *array, uint32_t *cap, uint32_t need, size_t size)
-{
-	void **a = array;
-	uint32_t to = *cap ? *cap : 64;
-	void *more;
-
-	while (to < need)
-		to *= 2;
-	if (to == *cap)
-		return 0;
-	more = reallocarray(*a, to, size);
-	if (!more)
-		return -ENOMEM;
-	*a = more;
-	*cap = to;
-	return 0;
-}
-
 struct ibcc_traffic_pair *ibcc_traffic_add(struct ibcc_traffic *t, const struct ibcc_topo *topo,
 					   uint32_t src, uint32_t dst, int *err)
 {
 	struct ibcc_traffic_pair *p;
 	struct ibcc_route route;
+	uint32_t *hop;
 
 	*err = -ENOENT;
 	if (ibcc_route_follow(topo, src, topo->port[dst].lid, &route) || !route.n)
 		return NULL;
 	*err = -ENOMEM;
-	if (grow(&t->pair, &t->cap_pairs, t->n_pairs + 1, sizeof(*t->pair)) ||
-	    grow(&t->hop, &t->cap_hops, t->n_hops + route.n, sizeof(*t->hop)))
+	p = ibcc_grow(t->pair, t->n_pairs, &t->cap_pairs, sizeof(*p));
+	if (!p)
 		return NULL;
-	p = &t->pair[t->n_pairs++];
+	t->pair = p;
+	hop = ibcc_grow_to(t->hop, t->n_hops + route.n, &t->cap_hops, sizeof(*hop));
+	if (!hop)
+		return NULL;
+	t->hop = hop;
+	p += t->n_pairs++;
 	*p = (struct ibcc_traffic_pair){
 		.src = src, .dst = dst, .first_hop = t->n_hops, .hops = route.n, .root = IBCC_NONE
 	};

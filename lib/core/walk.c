@@ -8,6 +8,7 @@
  * ibcc_walk_topo() assembles the topology from all answers, so a walk that fails half way changes
  * nothing.
  */
+#include <ibcc/grow.h>
 #include <ibcc/walk.h>
 
 #include <errno.h>
@@ -25,24 +26,10 @@
 #define MAX_PORTS     254u
 #define MAX_NODES     65536u /* more than there are LIDs */
 
-/* Makes room for one more element. Returns the array, which may have moved; NULL: out of memory. */
-static void *grow(void *array, size_t n, size_t *cap, size_t size)
-{
-	size_t more = *cap ? 2 * *cap : 64;
-	void *larger;
-
-	if (n < *cap)
-		return array;
-	larger = reallocarray(array, more, size);
-	if (larger)
-		*cap = more;
-	return larger;
-}
-
 int ibcc_walk_ask(struct ibcc_walk *w, struct ibcc_walk_node *n, uint16_t attr_id,
 		  uint32_t attr_mod, uint8_t out_port)
 {
-	struct ibcc_walk_get *todo = grow(w->todo, w->n_todo, &w->cap_todo, sizeof(*todo));
+	struct ibcc_walk_get *todo = ibcc_grow(w->todo, w->n_todo, &w->cap_todo, sizeof(*todo));
 
 	if (!todo)
 		return -ENOMEM;
@@ -130,13 +117,10 @@ static struct ibcc_walk_node *add_node(struct ibcc_walk *w, const struct ibcc_sm
 {
 	struct ibcc_walk_node *n = calloc(1, sizeof(*n)), **node;
 	uint32_t at = place(w, ni->node_guid);
-	size_t cap = w->cap;
 
-	node = grow(w->node, w->n, &cap, sizeof(struct ibcc_walk_node *));
-	if (node) {
+	node = ibcc_grow(w->node, w->n, &w->cap, sizeof(struct ibcc_walk_node *));
+	if (node)
 		w->node = node;
-		w->cap = (uint32_t)cap;
-	}
 	if (!n || !node || !(n->port = calloc(ni->num_ports + 1u, sizeof(*n->port)))) {
 		free(n);
 		return NULL;
@@ -282,13 +266,11 @@ static int take_switch(struct ibcc_walk *w, struct ibcc_walk_node *n, const uint
 static int take_map(const struct ibcc_walk_get *g, const uint8_t *mad)
 {
 	struct ibcc_walk_node *n = g->node;
-	size_t cap = n->cap_maps;
-	struct walk_map *map = grow(n->map, n->n_maps, &cap, sizeof(*map));
+	struct walk_map *map = ibcc_grow(n->map, n->n_maps, &n->cap_maps, sizeof(*map));
 
 	if (!map)
 		return -ENOMEM;
 	n->map = map;
-	n->cap_maps = (uint32_t)cap;
 	map += n->n_maps++;
 	map->in = (uint8_t)(g->attr_mod >> 8);
 	map->out = (uint8_t)g->attr_mod;
@@ -324,7 +306,7 @@ int ibcc_walk_answer(struct ibcc_walk *w, const struct ibcc_walk_get *g, const u
 
 void ibcc_walk_give_up(struct ibcc_walk *w, const struct ibcc_walk_get *g)
 {
-	struct ibcc_walk_get *gap = grow(w->gap, w->n_gaps, &w->cap_gaps, sizeof(*gap));
+	struct ibcc_walk_get *gap = ibcc_grow(w->gap, w->n_gaps, &w->cap_gaps, sizeof(*gap));
 
 	w->n_busy--;
 	if (ibcc_walk_is_rate(g))

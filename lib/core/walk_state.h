@@ -84,7 +84,7 @@ struct ibcc_walk {
 	struct ibcc_walk_node *first;
 	uint8_t local_port; /* of the first node */
 	struct ibcc_walk_get *todo;
-	size_t head, n_todo, cap_todo;
+	uint32_t head, n_todo, cap_todo;
 	size_t n_busy;
 	/* Contradictions between answers, and in the topology that was last made of them, which are
 	 * all of kind WALK_ODD_LID.
@@ -93,7 +93,7 @@ struct ibcc_walk {
 	struct walk_type *type;
 	uint32_t n_types, cap_types;
 	struct ibcc_walk_get *gap; /* Gets that were given up */
-	size_t n_gaps, cap_gaps;
+	uint32_t n_gaps, cap_gaps;
 	uint64_t *tried; /* what an earlier walk gave up: pairs of a hash and a number of times */
 	size_t n_tried;
 	bool lost_count; /* there was no memory to note a gap: something is missing */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <ibcc/ccmad.h>
+#include <ibcc/grow.h>
 #include <ibcc/pma.h>
 
 #define SMPS 2u
@@ -19,20 +20,17 @@ void ibcc_batch_fini(struct ibcc_batch *b)
 
 struct ibcc_mad_op *ibcc_batch_add(struct ibcc_batch *b, uint16_t lid, struct ibcc_batch_tag tag)
 {
-	if (b->n == b->cap) {
-		size_t cap = b->cap ? 2 * b->cap : 256;
-		struct ibcc_mad_op *op = reallocarray(b->op, cap, sizeof(*op));
-		struct ibcc_batch_tag *t;
+	uint32_t cap = b->cap; /* of each of both */
+	struct ibcc_mad_op *op = ibcc_grow(b->op, b->n, &cap, sizeof(*op));
+	struct ibcc_batch_tag *t;
 
-		if (!op)
-			return NULL;
-		b->op = op;
-		t = reallocarray(b->tag, cap, sizeof(*t));
-		if (!t)
-			return NULL;
-		b->tag = t;
-		b->cap = cap;
-	}
+	if (!op)
+		return NULL;
+	b->op = op;
+	t = ibcc_grow(b->tag, b->n, &b->cap, sizeof(*t));
+	if (!t)
+		return NULL;
+	b->tag = t;
 	b->tag[b->n] = tag;
 	b->op[b->n] = (struct ibcc_mad_op){ .lid = lid };
 	return &b->op[b->n++];

@@ -27,7 +27,7 @@ struct ibcc_batch_tag {
 struct ibcc_batch {
 	struct ibcc_mad_op *op;
 	struct ibcc_batch_tag *tag;
-	size_t n, cap;
+	uint32_t n, cap;
 };
 
 void ibcc_batch_fini(struct ibcc_batch *b);

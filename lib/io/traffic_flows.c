@@ -5,25 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/grow.h>
+
 #include "traffic.h"
 
 static int grow(struct traffic *tr)
 {
-	struct ibcc_flow_spec *flow;
+	uint32_t n = tr->s->n_flows, cap = tr->cap; /* of each of both */
+	struct ibcc_flow_spec *flow = ibcc_grow(tr->s->flow, n, &cap, sizeof(*flow));
 	struct origin *origin;
-	uint32_t cap = tr->cap ? 2 * tr->cap : 16;
 
-	if (tr->s->n_flows < tr->cap)
-		return 0;
-	flow = reallocarray(tr->s->flow, cap, sizeof(*flow));
 	if (!flow)
 		return -ENOMEM;
 	tr->s->flow = flow;
-	origin = reallocarray(tr->origin, cap, sizeof(*origin));
+	origin = ibcc_grow(tr->origin, n, &tr->cap, sizeof(*origin));
 	if (!origin)
 		return -ENOMEM;
 	tr->origin = origin;
-	tr->cap = cap;
 	return 0;
 }
 

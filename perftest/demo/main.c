@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <ibcc/grow.h>
 #include <ibcc/now.h>
 
 #include "perftest/demo/report.h"
@@ -71,15 +72,11 @@ static void show(const struct sample *s, const char *phase, bool tty, bool first
 
 static int append(struct demo *d, const struct sample *s)
 {
-	if (d->n == d->cap) {
-		size_t cap = d->cap ? 2 * d->cap : 128;
-		struct sample *grown = realloc(d->sample, cap * sizeof(*grown));
+	struct sample *grown = ibcc_grow(d->sample, d->n, &d->cap, sizeof(*grown));
 
-		if (!grown)
-			return -ENOMEM;
-		d->sample = grown;
-		d->cap = cap;
-	}
+	if (!grown)
+		return -ENOMEM;
+	d->sample = grown;
 	d->sample[d->n++] = *s;
 	return 0;
 }

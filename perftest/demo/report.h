@@ -26,7 +26,7 @@ struct phase {
 struct demo {
 	const char *title;
 	struct sample *sample;
-	size_t n, cap;
+	uint32_t n, cap;
 	double tuned_from_ms; /* engine time at which the daemon started */
 	struct phase before, after;
 	uint64_t set_mads;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/grow.h>
+
 #include "perftest/research/sweep_file.h"
 
 static json_t *value_of(const struct ibcc_best *b, const json_t *o)
@@ -63,21 +65,6 @@ static bool find(const struct ibcc_best *b, const json_t *o, size_t *at)
 	return false;
 }
 
-static int grow(struct ibcc_best *b)
-{
-	size_t room = 2 * b->room + IBCC_BEST_GOOD;
-	json_t **bigger;
-
-	if (b->n + 1 < b->room)
-		return 0;
-	bigger = reallocarray(b->result, room, sizeof(json_t *));
-	if (!bigger)
-		return -ENOMEM;
-	b->result = bigger;
-	b->room = room;
-	return 0;
-}
-
 /* The first result tells what kind of results there are. */
 static int check_value(struct ibcc_best *b, const char *file, unsigned int line, const json_t *o)
 {
@@ -97,7 +84,7 @@ static int consider(void *arg, const char *file, unsigned int line, const json_t
 {
 	struct ibcc_best *b = arg;
 	int rc = check_value(b, file, line, o);
-	json_t *own;
+	json_t *own, **bigger;
 	size_t at;
 
 	if (rc)
@@ -107,12 +94,13 @@ static int consider(void *arg, const char *file, unsigned int line, const json_t
 		return 0; /* null: could not be told */
 	if (find(b, o, &at) || at == b->n_keep)
 		return 0;
+	bigger = ibcc_grow_to(b->result, (uint32_t)b->n + 2, &b->room, sizeof(json_t *));
+	if (!bigger)
+		return -ENOMEM;
+	b->result = bigger;
 	own = json_deep_copy(o);
-	rc = own ? grow(b) : -ENOMEM;
-	if (rc) {
-		json_decref(own);
-		return rc;
-	}
+	if (!own)
+		return -ENOMEM;
 	if (b->n == b->n_keep)
 		json_decref(b->result[--b->n]);
 	memmove(&b->result[at + 1], &b->result[at], (b->n - at) * sizeof(*b->result));

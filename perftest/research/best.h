@@ -23,7 +23,8 @@ struct ibcc_best {
 	uint64_t n_keep; /* at most so many are kept; ranks need all */
 	uint64_t seen;   /* lines, also those that are there twice */
 	bool fits;       /* results of a fit */
-	size_t n, n_given, room;
+	size_t n, n_given;
+	uint32_t room;   /* of result */
 	json_t **result; /* what sweeps wrote */
 	json_t **given;  /* results that are only ranked */
 	struct ibcc_yaml_errors *e;

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <ibcc/grow.h>
+
 #include "perftest/bench/bench.h"
 #include "perftest/research/drawn.h"
 #include "perftest/research/oracle_grid.h"
@@ -23,21 +25,17 @@ struct search {
 	struct ibcc_oracle_draw *d;
 	struct ibcc_oracle_sum *point; /* of the individual grid */
 	struct job *job;
-	uint64_t n_jobs, first; /* all; of those that were added last */
+	uint32_t n_jobs, cap_jobs, first; /* all, room; of those that were added last */
 };
 
 static int add(struct search *f, uint64_t seed, enum ibcc_oracle_way way, uint64_t point,
 	       enum ibcc_oracle_window window)
 {
-	struct job *bigger;
+	struct job *bigger = ibcc_grow(f->job, f->n_jobs, &f->cap_jobs, sizeof(*bigger));
 
-	/* Twice as many whenever it is a power of two. */
-	if (!(f->n_jobs & (f->n_jobs - 1))) {
-		bigger = reallocarray(f->job, f->n_jobs ? 2 * f->n_jobs : 1, sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		f->job = bigger;
-	}
+	if (!bigger)
+		return -ENOMEM;
+	f->job = bigger;
 	f->job[f->n_jobs++] =
 		(struct job){ .at = { seed, way, point, window }, .got = { .share = NAN } };
 	return 0;

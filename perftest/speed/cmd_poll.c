@@ -252,7 +252,7 @@ static int tell(struct poll *p)
 		if (k == POLL_QUERYERRORS && !p->with_queryerrors)
 			continue;
 		snprintf(sec, sizeof(sec), "%.4f", s);
-		snprintf(mads, sizeof(mads), "%zu", p->record.n);
+		snprintf(mads, sizeof(mads), "%u", p->record.n);
 		snprintf(rate, sizeof(rate), "%.0f", (double)p->record.n / s);
 		snprintf(ratio, sizeof(ratio), "%.2f", s / own);
 		if (k == POLL_QUERYERRORS)

@@ -13,6 +13,7 @@
 #include <infiniband/umad.h>
 
 #include <ibcc/ccmad.h>
+#include <ibcc/grow.h>
 #include <ibcc/now.h>
 
 #include "perftest/bench/bench.h"
@@ -22,17 +23,13 @@ static int record_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n
 {
 	struct ibcc_poll_record *r = (struct ibcc_poll_record *)t;
 
-	if (r->n + n > r->cap) {
-		size_t cap = 2 * (r->n + n);
-		struct ibcc_mad_op *all = reallocarray(r->op, cap, sizeof(*all));
+	struct ibcc_mad_op *all = ibcc_grow_to(r->op, r->n + (uint32_t)n, &r->cap, sizeof(*all));
 
-		if (!all)
-			return -ENOMEM;
-		r->op = all;
-		r->cap = cap;
-	}
+	if (!all)
+		return -ENOMEM;
+	r->op = all;
 	memcpy(r->op + r->n, op, n * sizeof(*op));
-	r->n += n;
+	r->n += (uint32_t)n;
 	r->inner->deadline_ns = t->deadline_ns;
 	return ibcc_transport_run(r->inner, op, n);
 }

@@ -12,7 +12,7 @@ struct ibcc_poll_record {
 	struct ibcc_transport base;
 	struct ibcc_transport *inner; /* not owned */
 	struct ibcc_mad_op *op;
-	size_t n, cap;
+	uint32_t n, cap;
 };
 void ibcc_poll_record_init(struct ibcc_poll_record *r, struct ibcc_transport *inner);
 void ibcc_poll_record_fini(struct ibcc_poll_record *r);

@@ -7,27 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/grow.h>
+
 #include "perftest/verbs/session.h"
 #include "perftest/verbs/token.h"
 
 #define CONNECT_TIMEOUT_MS 5000
 #define ANSWER_TIMEOUT_MS  60000 /* registering much memory takes long */
 #define NOT_FOUND          UINT32_MAX
-
-static int grow(void **list, uint32_t n, uint32_t *cap, size_t size)
-{
-	uint32_t more = *cap ? 2 * *cap : 8;
-	void *bigger;
-
-	if (n < *cap)
-		return 0;
-	bigger = reallocarray(*list, more, size);
-	if (!bigger)
-		return -ENOMEM;
-	*list = bigger;
-	*cap = more;
-	return 0;
-}
 
 static uint32_t find(const struct ibcc_perf_fleet *f, const char *name)
 {
@@ -132,19 +119,21 @@ static int add_end(struct ibcc_perf_fleet *f, uint32_t member, uint32_t peer, ui
 {
 	struct ibcc_perf_member *m = &f->member[member];
 	struct ibcc_perf_job *j = &m->job;
+	struct ibcc_perf_flow *flow;
 	struct ibcc_perf_end_spec *x;
-	int rc = 0;
 
 	if (!j->n_flows || j->flow[j->n_flows - 1].id != id) {
-		rc = grow((void **)&j->flow, j->n_flows, &m->flow_cap, sizeof(*j->flow));
-		if (rc)
-			return rc;
-		j->flow[j->n_flows++] = make_flow(f->s, id);
+		flow = ibcc_grow(j->flow, j->n_flows, &m->flow_cap, sizeof(*flow));
+		if (!flow)
+			return -ENOMEM;
+		j->flow = flow;
+		flow[j->n_flows++] = make_flow(f->s, id);
 	}
-	rc = grow((void **)&j->end, j->n_ends, &m->end_cap, sizeof(*j->end));
-	if (rc)
-		return rc;
-	x = &j->end[j->n_ends];
+	x = ibcc_grow(j->end, j->n_ends, &m->end_cap, sizeof(*x));
+	if (!x)
+		return -ENOMEM;
+	j->end = x;
+	x += j->n_ends;
 	*x = (struct ibcc_perf_end_spec){ j->n_flows - 1, conn, active, "" };
 	memcpy(x->peer, f->member[peer].name, sizeof(x->peer));
 	m->sends |= active;
@@ -157,14 +146,17 @@ static int add_conn(struct ibcc_perf_fleet *f, uint32_t id, uint32_t from, uint3
 {
 	bool reads = f->s->flow[id].operation == IBCC_VERBS_READ;
 	struct ibcc_perf_conn c = { { reads ? to : from, reads ? from : to }, { 0, 0 } };
-	int rc = grow((void **)&f->conn, f->n_conns, &f->conn_cap, sizeof(*f->conn));
+	struct ibcc_perf_conn *conn = ibcc_grow(f->conn, f->n_conns, &f->conn_cap, sizeof(*conn));
+	int rc = conn ? 0 : -ENOMEM;
 
+	if (conn)
+		f->conn = conn;
 	for (int i = 0; i < 2 && !rc; i++)
 		rc = add_end(f, c.member[i], c.member[!i], id, *number, !i, &c.end[i]);
 	if (rc)
 		return rc;
 	(*number)++;
-	f->conn[f->n_conns++] = c;
+	conn[f->n_conns++] = c;
 	return 0;
 }
 
