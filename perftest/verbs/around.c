@@ -16,7 +16,7 @@
 extern char **environ;
 
 /* Its output is not ours: stdout may be JSON. */
-static int shell(const char *command, struct ibcc_perf_error *e)
+static int shell(const char *command, struct ibcc_why *e)
 {
 	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)command, NULL };
 	posix_spawn_file_actions_t files;
@@ -55,7 +55,7 @@ static bool settle(uint32_t ms, int signal_fd)
 }
 
 static int one(struct ibcc_perf_around *a, bool after, struct ibcc_perf_fleet *f, int signal_fd,
-	       ibcc_perf_live_fn *live, void *arg, FILE *log, struct ibcc_perf_error *e)
+	       ibcc_perf_live_fn *live, void *arg, FILE *log, struct ibcc_why *e)
 {
 	struct ibcc_perf_result *r = &a->result[a->n];
 	int rc;
@@ -69,7 +69,7 @@ static int one(struct ibcc_perf_around *a, bool after, struct ibcc_perf_fleet *f
 }
 
 static int command(const char *text, const struct ibcc_perf_around *a, int signal_fd, FILE *log,
-		   struct ibcc_perf_error *e)
+		   struct ibcc_why *e)
 {
 	int rc;
 
@@ -84,7 +84,7 @@ static int command(const char *text, const struct ibcc_perf_around *a, int signa
 }
 
 int ibcc_perf_around(struct ibcc_perf_around *a, struct ibcc_perf_fleet *f, int signal_fd,
-		     ibcc_perf_live_fn *live, void *arg, FILE *log, struct ibcc_perf_error *e)
+		     ibcc_perf_live_fn *live, void *arg, FILE *log, struct ibcc_why *e)
 {
 	uint32_t rounds = a->undo ? a->repeats : 1, each = a->undo ? 1 : a->repeats, i, k;
 	bool changed;

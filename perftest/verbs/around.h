@@ -23,7 +23,7 @@ struct ibcc_perf_around {
 
 /* Runs it. -EIO if a command failed, with the reason; a->n stretches are there even then. */
 int ibcc_perf_around(struct ibcc_perf_around *a, struct ibcc_perf_fleet *f, int signal_fd,
-		     ibcc_perf_live_fn *live, void *arg, FILE *log, struct ibcc_perf_error *e);
+		     ibcc_perf_live_fn *live, void *arg, FILE *log, struct ibcc_why *e);
 void ibcc_perf_around_fini(struct ibcc_perf_around *a);
 
 /* The change of the throughput of a kind of flows. */

@@ -28,7 +28,7 @@ struct work {
 	struct ibcc_perf_end *end;
 	const struct ibcc_perf_port *p;
 	const struct ibcc_perf_job *j;
-	struct ibcc_perf_error *e;
+	struct ibcc_why *e;
 	int fd; /* of the coordinator */
 	uint32_t left;
 };
@@ -71,7 +71,7 @@ static uint32_t own_scope(const struct ibcc_perf_cm *c)
 }
 
 int ibcc_perf_cm_listen(struct ibcc_perf_cm *c, const char *address, uint32_t n_ends,
-			const struct ibcc_perf_port *p, struct ibcc_perf_error *e)
+			const struct ibcc_perf_port *p, struct ibcc_why *e)
 {
 	const char *device;
 
@@ -278,7 +278,7 @@ static int wait_for(struct work *w, int64_t end_ms)
 
 int ibcc_perf_cm_connect(struct ibcc_perf_cm *c, struct ibcc_perf_end *end,
 			 const struct ibcc_perf_cm_peer *peer, const struct ibcc_perf_port *p,
-			 const struct ibcc_perf_job *j, int fd, struct ibcc_perf_error *e)
+			 const struct ibcc_perf_job *j, int fd, struct ibcc_why *e)
 {
 	struct work w = { c, end, p, j, e, fd, c->n_ends };
 	int64_t end_ms = ibcc_now_ms() + CONNECT_MS;
@@ -292,7 +292,7 @@ int ibcc_perf_cm_connect(struct ibcc_perf_cm *c, struct ibcc_perf_end *end,
 	return rc;
 }
 
-int ibcc_perf_cm_close(struct ibcc_perf_cm *c, struct ibcc_perf_error *e)
+int ibcc_perf_cm_close(struct ibcc_perf_cm *c, struct ibcc_why *e)
 {
 	int first = 0;
 

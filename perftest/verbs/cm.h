@@ -28,7 +28,7 @@ struct ibcc_perf_cm {
  * failure.
  */
 int ibcc_perf_cm_listen(struct ibcc_perf_cm *c, const char *address, uint32_t n_ends,
-			const struct ibcc_perf_port *p, struct ibcc_perf_error *e);
+			const struct ibcc_perf_port *p, struct ibcc_why *e);
 
 /* Where the peer of an active end listens. */
 struct ibcc_perf_cm_peer {
@@ -41,9 +41,9 @@ struct ibcc_perf_cm_peer {
  */
 int ibcc_perf_cm_connect(struct ibcc_perf_cm *c, struct ibcc_perf_end *end,
 			 const struct ibcc_perf_cm_peer *peer, const struct ibcc_perf_port *p,
-			 const struct ibcc_perf_job *j, int fd, struct ibcc_perf_error *e);
+			 const struct ibcc_perf_job *j, int fd, struct ibcc_why *e);
 
 /* Before the ends are closed. */
-int ibcc_perf_cm_close(struct ibcc_perf_cm *c, struct ibcc_perf_error *e);
+int ibcc_perf_cm_close(struct ibcc_perf_cm *c, struct ibcc_why *e);
 
 #endif

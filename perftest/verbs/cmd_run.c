@@ -161,7 +161,7 @@ static int print_json(json_t *o)
 }
 
 static int run_around(struct options *o, struct ibcc_perf_fleet *f, int signal_fd,
-		      struct ibcc_perf_live *live, struct ibcc_perf_error *e)
+		      struct ibcc_perf_live *live, struct ibcc_why *e)
 {
 	struct ibcc_perf_around *a = &o->around;
 	char words[WORDS_BYTES];
@@ -187,7 +187,7 @@ static int run_around(struct options *o, struct ibcc_perf_fleet *f, int signal_f
 }
 
 static int run_once(struct options *o, struct ibcc_perf_fleet *f, int signal_fd,
-		    struct ibcc_perf_live *live, struct ibcc_perf_error *e)
+		    struct ibcc_perf_live *live, struct ibcc_why *e)
 {
 	struct ibcc_perf_result r;
 	struct plot plot = { f->s, &r, NULL, 1 };
@@ -231,7 +231,7 @@ static int catch_signals(void)
 
 static int run_plan(struct options *o, const struct ibcc_scenario *s)
 {
-	struct ibcc_perf_error e = { "" };
+	struct ibcc_why e = { "" };
 	struct ibcc_perf_fleet f;
 	struct ibcc_perf_live live = { .s = s, .out = stdout, .tty = isatty(STDOUT_FILENO) };
 	int rc = ibcc_perf_fleet_plan(&f, s, &e), signal_fd = -1;

@@ -114,8 +114,7 @@ void ibcc_perf_end_verify_written(struct ibcc_perf_end *x)
 			compare(x, s);
 }
 
-static int post_receive(struct ibcc_perf_end *x, uint32_t number, uint32_t slot,
-			struct ibcc_perf_error *e)
+static int post_receive(struct ibcc_perf_end *x, uint32_t number, uint32_t slot, struct ibcc_why *e)
 {
 	struct ibv_sge sge = { (uintptr_t)at_slot(x, slot), x->flow->message_bytes, x->mr->lkey };
 	struct ibv_recv_wr wr = { .wr_id = (uint64_t)number << 32 | slot,
@@ -130,7 +129,7 @@ static int post_receive(struct ibcc_perf_end *x, uint32_t number, uint32_t slot,
 		  : 0;
 }
 
-static int make_memory(struct ibcc_perf_end *x, struct ibcc_perf_port *p, struct ibcc_perf_error *e)
+static int make_memory(struct ibcc_perf_end *x, struct ibcc_perf_port *p, struct ibcc_why *e)
 {
 	size_t bytes = (size_t)x->slots * x->flow->message_bytes;
 	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
@@ -153,7 +152,7 @@ static int make_memory(struct ibcc_perf_end *x, struct ibcc_perf_port *p, struct
 	return 0;
 }
 
-static int make_qp(struct ibcc_perf_end *x, struct ibcc_perf_port *p, struct ibcc_perf_error *e)
+static int make_qp(struct ibcc_perf_end *x, struct ibcc_perf_port *p, struct ibcc_why *e)
 {
 	bool receives = x->flow->operation == IBCC_VERBS_SEND && !x->spec->active;
 	struct ibv_qp_init_attr init = {
@@ -187,7 +186,7 @@ static int make_qp(struct ibcc_perf_end *x, struct ibcc_perf_port *p, struct ibc
 
 int ibcc_perf_end_open(struct ibcc_perf_end *x, struct ibcc_perf_port *p,
 		       const struct ibcc_perf_flow *f, const struct ibcc_perf_end_spec *spec,
-		       uint32_t number, struct ibcc_perf_error *e)
+		       uint32_t number, struct ibcc_why *e)
 {
 	int reads =
 		p->device.max_qp_rd_atom < RD_ATOMIC_MAX ? p->device.max_qp_rd_atom : RD_ATOMIC_MAX;
@@ -216,7 +215,7 @@ int ibcc_perf_end_open(struct ibcc_perf_end *x, struct ibcc_perf_port *p,
 }
 
 int ibcc_perf_end_connect(struct ibcc_perf_end *x, const struct ibcc_perf_port *p,
-			  const struct ibcc_perf_job *j, struct ibcc_perf_error *e)
+			  const struct ibcc_perf_job *j, struct ibcc_why *e)
 {
 	const struct ibcc_perf_address *r = &x->remote;
 	int ask = p->device.max_qp_init_rd_atom < RD_ATOMIC_MAX ? p->device.max_qp_init_rd_atom
@@ -264,7 +263,7 @@ int ibcc_perf_end_connect(struct ibcc_perf_end *x, const struct ibcc_perf_port *
 		  : 0;
 }
 
-int ibcc_perf_end_close(struct ibcc_perf_end *x, struct ibcc_perf_error *e)
+int ibcc_perf_end_close(struct ibcc_perf_end *x, struct ibcc_why *e)
 {
 	int rc, first = 0;
 
@@ -280,7 +279,7 @@ int ibcc_perf_end_close(struct ibcc_perf_end *x, struct ibcc_perf_error *e)
 }
 
 int ibcc_perf_end_post(struct ibcc_perf_end *x, uint32_t number, uint64_t due_ns, bool verify,
-		       struct ibcc_perf_error *e)
+		       struct ibcc_why *e)
 {
 	uint32_t slot = x->free_slot[x->first_free], bytes = x->flow->message_bytes;
 	struct ibv_sge sge = { (uintptr_t)at_slot(x, slot), bytes, x->mr->lkey };
@@ -322,7 +321,7 @@ void ibcc_perf_end_done(struct ibcc_perf_end *x, uint32_t slot, bool verify)
 }
 
 int ibcc_perf_end_received(struct ibcc_perf_end *x, uint32_t number, uint32_t slot, bool verify,
-			   uint32_t bytes, struct ibcc_perf_error *e)
+			   uint32_t bytes, struct ibcc_why *e)
 {
 	x->received++;
 	if (verify && bytes == x->flow->message_bytes) {

@@ -42,23 +42,23 @@ struct ibcc_perf_end {
  */
 int ibcc_perf_end_open(struct ibcc_perf_end *x, struct ibcc_perf_port *p,
 		       const struct ibcc_perf_flow *f, const struct ibcc_perf_end_spec *spec,
-		       uint32_t number, struct ibcc_perf_error *e);
+		       uint32_t number, struct ibcc_why *e);
 /* Once x->remote is known: ready to receive and to send. */
 int ibcc_perf_end_connect(struct ibcc_perf_end *x, const struct ibcc_perf_port *p,
-			  const struct ibcc_perf_job *j, struct ibcc_perf_error *e);
-int ibcc_perf_end_close(struct ibcc_perf_end *x, struct ibcc_perf_error *e);
+			  const struct ibcc_perf_job *j, struct ibcc_why *e);
+int ibcc_perf_end_close(struct ibcc_perf_end *x, struct ibcc_why *e);
 
 /* Completions that an end of this kind may have at once. */
 uint32_t ibcc_perf_end_completions(const struct ibcc_perf_flow *f, bool active);
 
 /* Posts a message that was due at due_ns; one slot must be free. */
 int ibcc_perf_end_post(struct ibcc_perf_end *x, uint32_t number, uint64_t due_ns, bool verify,
-		       struct ibcc_perf_error *e);
+		       struct ibcc_why *e);
 /* Takes a slot back whose message is complete; of a read, compares it. */
 void ibcc_perf_end_done(struct ibcc_perf_end *x, uint32_t slot, bool verify);
 /* A message came into a receiver's slot, which is posted again. */
 int ibcc_perf_end_received(struct ibcc_perf_end *x, uint32_t number, uint32_t slot, bool verify,
-			   uint32_t bytes, struct ibcc_perf_error *e);
+			   uint32_t bytes, struct ibcc_why *e);
 /* Compares all slots that were written to, when nothing is under way any more. */
 void ibcc_perf_end_verify_written(struct ibcc_perf_end *x);
 

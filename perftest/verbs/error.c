@@ -8,7 +8,7 @@
 
 #include <ibcc/clean.h>
 
-int ibcc_perf_fail(struct ibcc_perf_error *e, int err, const char *fmt, ...)
+int ibcc_perf_fail(struct ibcc_why *e, int err, const char *fmt, ...)
 {
 	va_list ap;
 	size_t n;

@@ -3,14 +3,12 @@
 #ifndef PERFTEST_VERBS_ERROR_H
 #define PERFTEST_VERBS_ERROR_H
 
-struct ibcc_perf_error {
-	char text[400];
-};
+#include <ibcc/why.h>
 
 /* Keeps "WORDS: STRERROR", or the words alone if err is 0, unless there is a text already. Returns
  * -err, or -EIO for 0.
  */
-int ibcc_perf_fail(struct ibcc_perf_error *e, int err, const char *fmt, ...)
+int ibcc_perf_fail(struct ibcc_why *e, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 #endif

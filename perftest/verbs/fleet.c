@@ -65,7 +65,7 @@ static void add_member(struct ibcc_perf_fleet *f, const char *name, const struct
 }
 
 /* The plan's hosts; without any, the channel adapters of its topology. */
-static int add_members(struct ibcc_perf_fleet *f, struct ibcc_perf_error *e)
+static int add_members(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 {
 	const struct ibcc_scenario *s = f->s;
 	const struct ibcc_verbs_plan *v = &s->verbs;
@@ -160,7 +160,7 @@ static int add_conn(struct ibcc_perf_fleet *f, uint32_t id, uint32_t from, uint3
 	return 0;
 }
 
-static int add_flow(struct ibcc_perf_fleet *f, uint32_t id, struct ibcc_perf_error *e)
+static int add_flow(struct ibcc_perf_fleet *f, uint32_t id, struct ibcc_why *e)
 {
 	const struct ibcc_flow_spec *s = &f->s->flow[id];
 	uint32_t from = find(f, s->from), to = find(f, s->to), number = 0, i, q;
@@ -206,7 +206,7 @@ static void drop_idle(struct ibcc_perf_fleet *f)
 }
 
 int ibcc_perf_fleet_plan(struct ibcc_perf_fleet *f, const struct ibcc_scenario *s,
-			 struct ibcc_perf_error *e)
+			 struct ibcc_why *e)
 {
 	int rc;
 
@@ -219,13 +219,13 @@ int ibcc_perf_fleet_plan(struct ibcc_perf_fleet *f, const struct ibcc_scenario *
 	return rc;
 }
 
-static int lost(const struct ibcc_perf_member *m, int rc, struct ibcc_perf_error *e)
+static int lost(const struct ibcc_perf_member *m, int rc, struct ibcc_why *e)
 {
 	return ibcc_perf_fail(e, rc == -ECONNRESET ? 0 : -rc, "lost %s%s", m->name,
 			      rc == -ECONNRESET ? ": it hung up" : "");
 }
 
-static int tell(struct ibcc_perf_member *m, json_t *o, struct ibcc_perf_error *e)
+static int tell(struct ibcc_perf_member *m, json_t *o, struct ibcc_why *e)
 {
 	int rc = ibcc_perf_wire_send(&m->wire, o);
 
@@ -233,7 +233,7 @@ static int tell(struct ibcc_perf_member *m, json_t *o, struct ibcc_perf_error *e
 }
 
 /* The answer to the last request; an error if it is one. */
-static int hear(struct ibcc_perf_member *m, json_t **o, struct ibcc_perf_error *e)
+static int hear(struct ibcc_perf_member *m, json_t **o, struct ibcc_why *e)
 {
 	int rc = ibcc_perf_wire_recv(&m->wire, ANSWER_TIMEOUT_MS, o);
 	const char *error;
@@ -251,7 +251,7 @@ static int hear(struct ibcc_perf_member *m, json_t **o, struct ibcc_perf_error *
 
 /* Says hello to a host that has said what it is. */
 static int say_hello(struct ibcc_perf_member *m, const char *token, const json_t *its,
-		     struct ibcc_perf_error *e)
+		     struct ibcc_why *e)
 {
 	const char *salt = json_string_value(json_object_get(its, "salt"));
 	char proof[IBCC_PERF_PROOF_BYTES];
@@ -263,7 +263,7 @@ static int say_hello(struct ibcc_perf_member *m, const char *token, const json_t
 		    e);
 }
 
-static int greet(struct ibcc_perf_member *m, const char *token, struct ibcc_perf_error *e)
+static int greet(struct ibcc_perf_member *m, const char *token, struct ibcc_why *e)
 {
 	json_t *o;
 	int rc, fd = ibcc_perf_wire_connect(m->address, CONNECT_TIMEOUT_MS, e), version = 0;
@@ -287,7 +287,7 @@ static int greet(struct ibcc_perf_member *m, const char *token, struct ibcc_perf
 	return rc;
 }
 
-static int opened(struct ibcc_perf_member *m, struct ibcc_perf_error *e)
+static int opened(struct ibcc_perf_member *m, struct ibcc_why *e)
 {
 	const char *device, *layer;
 	json_int_t rate;
@@ -312,7 +312,7 @@ static int opened(struct ibcc_perf_member *m, struct ibcc_perf_error *e)
 }
 
 /* Hears an answer of each, as they come: one that fails is not waited for by way of the others. */
-static int hear_all(struct ibcc_perf_fleet *f, struct ibcc_perf_error *e)
+static int hear_all(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 {
 	struct pollfd *p = calloc(f->n_members, sizeof(*p));
 	uint32_t left = f->n_members, i;
@@ -342,7 +342,7 @@ static int hear_all(struct ibcc_perf_fleet *f, struct ibcc_perf_error *e)
 }
 
 /* Gives each host the addresses of the ends that its own are to talk to. */
-static int introduce(struct ibcc_perf_fleet *f, struct ibcc_perf_error *e)
+static int introduce(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 {
 	json_t **list = calloc(f->n_members, sizeof(*list)), *o;
 	uint32_t i;
@@ -376,7 +376,7 @@ static int introduce(struct ibcc_perf_fleet *f, struct ibcc_perf_error *e)
 	return rc ? rc : hear_all(f, e);
 }
 
-int ibcc_perf_fleet_connect(struct ibcc_perf_fleet *f, const char *token, struct ibcc_perf_error *e)
+int ibcc_perf_fleet_connect(struct ibcc_perf_fleet *f, const char *token, struct ibcc_why *e)
 {
 	uint32_t i;
 	int rc = 0;

@@ -43,11 +43,10 @@ struct ibcc_perf_fleet {
  * done over verbs; *f needs ibcc_perf_fleet_fini() even then.
  */
 int ibcc_perf_fleet_plan(struct ibcc_perf_fleet *f, const struct ibcc_scenario *s,
-			 struct ibcc_perf_error *e);
+			 struct ibcc_why *e);
 
 /* Connects to all hosts, and these with each other. */
-int ibcc_perf_fleet_connect(struct ibcc_perf_fleet *f, const char *token,
-			    struct ibcc_perf_error *e);
+int ibcc_perf_fleet_connect(struct ibcc_perf_fleet *f, const char *token, struct ibcc_why *e);
 
 /* Hangs up; hosts then free what they have. */
 void ibcc_perf_fleet_fini(struct ibcc_perf_fleet *f);

@@ -111,8 +111,7 @@ static bool read_end(struct ibcc_perf_end_spec *x, json_t *o, uint32_t n_flows)
 	return true;
 }
 
-static int read_lists(struct ibcc_perf_job *j, json_t *flows, json_t *ends,
-		      struct ibcc_perf_error *e)
+static int read_lists(struct ibcc_perf_job *j, json_t *flows, json_t *ends, struct ibcc_why *e)
 {
 	size_t n_flows = json_array_size(flows), n_ends = json_array_size(ends), i;
 
@@ -133,7 +132,7 @@ static int read_lists(struct ibcc_perf_job *j, json_t *flows, json_t *ends,
 	return 0;
 }
 
-int ibcc_perf_job_read(struct ibcc_perf_job *j, const json_t *o, struct ibcc_perf_error *e)
+int ibcc_perf_job_read(struct ibcc_perf_job *j, const json_t *o, struct ibcc_why *e)
 {
 	int cm, port, gid_index, mtu, timeout, retries, polling, verify, rc;
 	json_t *flows, *ends;

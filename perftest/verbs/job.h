@@ -60,6 +60,6 @@ json_t *ibcc_perf_job_json(const struct ibcc_perf_job *j);
 /* Reads what a coordinator sent, which may be anything. -EPROTO with the reason, -ENOMEM; *j needs
  * no ibcc_perf_job_fini() then.
  */
-int ibcc_perf_job_read(struct ibcc_perf_job *j, const json_t *o, struct ibcc_perf_error *e);
+int ibcc_perf_job_read(struct ibcc_perf_job *j, const json_t *o, struct ibcc_why *e);
 
 #endif

@@ -42,7 +42,7 @@ static bool is_zero(const union ibv_gid *g)
 }
 
 /* What Ethernet routes: RoCE v2 with an IPv4 address, then any RoCE v2, then any GID at all. */
-static int find_gid(struct ibcc_perf_port *p, struct ibcc_perf_error *e)
+static int find_gid(struct ibcc_perf_port *p, struct ibcc_why *e)
 {
 	int best = -1, best_rank = 0, i, n = p->attr.gid_tbl_len;
 
@@ -69,7 +69,7 @@ static int find_gid(struct ibcc_perf_port *p, struct ibcc_perf_error *e)
 }
 
 static int open_port(struct ibcc_perf_port *p, const struct ibcc_perf_job *j, uint8_t num,
-		     struct ibcc_perf_error *e)
+		     struct ibcc_why *e)
 {
 	int rc = ibv_query_port(p->context, num, &p->attr);
 
@@ -103,10 +103,9 @@ static int open_port(struct ibcc_perf_port *p, const struct ibcc_perf_job *j, ui
 }
 
 /* The first active port, if the job does not say which. */
-static int find_port(struct ibcc_perf_port *p, const struct ibcc_perf_job *j,
-		     struct ibcc_perf_error *e)
+static int find_port(struct ibcc_perf_port *p, const struct ibcc_perf_job *j, struct ibcc_why *e)
 {
-	struct ibcc_perf_error last = { "" };
+	struct ibcc_why last = { "" };
 	int rc = ibv_query_device(p->context, &p->device);
 
 	if (rc)
@@ -115,7 +114,7 @@ static int find_port(struct ibcc_perf_port *p, const struct ibcc_perf_job *j,
 		return open_port(p, j, j->port, e);
 	rc = -ENODEV;
 	for (uint8_t n = 1; rc && n <= p->device.phys_port_cnt; n++) {
-		last = (struct ibcc_perf_error){ "" };
+		last = (struct ibcc_why){ "" };
 		rc = open_port(p, j, n, &last);
 	}
 	return rc ? ibcc_perf_fail(e, 0, "%s", *last.text ? last.text : "a device without ports")
@@ -124,9 +123,9 @@ static int find_port(struct ibcc_perf_port *p, const struct ibcc_perf_job *j,
 
 /* Opens devices in turn until one has what is asked for. */
 static int find_device(struct ibcc_perf_port *p, const struct ibcc_perf_job *j,
-		       struct ibv_device **list, int n, struct ibcc_perf_error *e)
+		       struct ibv_device **list, int n, struct ibcc_why *e)
 {
-	struct ibcc_perf_error last = { "" };
+	struct ibcc_why last = { "" };
 	int i, rc = -ENODEV;
 
 	for (i = 0; rc && i < n; i++) {
@@ -134,7 +133,7 @@ static int find_device(struct ibcc_perf_port *p, const struct ibcc_perf_job *j,
 
 		if (*j->device && strcmp(j->device, name))
 			continue;
-		last = (struct ibcc_perf_error){ "" };
+		last = (struct ibcc_why){ "" };
 		snprintf(p->name, sizeof(p->name), "%s", name);
 		p->context = ibv_open_device(list[i]);
 		if (!p->context) {
@@ -158,7 +157,7 @@ static int find_device(struct ibcc_perf_port *p, const struct ibcc_perf_job *j,
 			      j->device);
 }
 
-static int share(struct ibcc_perf_port *p, const struct ibcc_perf_job *j, struct ibcc_perf_error *e)
+static int share(struct ibcc_perf_port *p, const struct ibcc_perf_job *j, struct ibcc_why *e)
 {
 	errno = 0;
 	p->pd = ibv_alloc_pd(p->context);
@@ -175,8 +174,7 @@ static int share(struct ibcc_perf_port *p, const struct ibcc_perf_job *j, struct
 	return 0;
 }
 
-int ibcc_perf_port_open(struct ibcc_perf_port *p, const struct ibcc_perf_job *j,
-			struct ibcc_perf_error *e)
+int ibcc_perf_port_open(struct ibcc_perf_port *p, const struct ibcc_perf_job *j, struct ibcc_why *e)
 {
 	struct ibv_device **list;
 	int n = 0, rc;
@@ -191,7 +189,7 @@ int ibcc_perf_port_open(struct ibcc_perf_port *p, const struct ibcc_perf_job *j,
 	return rc ? rc : share(p, j, e);
 }
 
-int ibcc_perf_port_completions(struct ibcc_perf_port *p, uint32_t n, struct ibcc_perf_error *e)
+int ibcc_perf_port_completions(struct ibcc_perf_port *p, uint32_t n, struct ibcc_why *e)
 {
 	int rc;
 
@@ -211,7 +209,7 @@ int ibcc_perf_port_completions(struct ibcc_perf_port *p, uint32_t n, struct ibcc
 	return rc ? ibcc_perf_fail(e, rc > 0 ? rc : why(), "ibv_req_notify_cq on %s", p->name) : 0;
 }
 
-int ibcc_perf_port_close(struct ibcc_perf_port *p, struct ibcc_perf_error *e)
+int ibcc_perf_port_close(struct ibcc_perf_port *p, struct ibcc_why *e)
 {
 	int rc, first = 0;
 

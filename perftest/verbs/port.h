@@ -28,12 +28,12 @@ struct ibcc_perf_port {
  * failure, whose reason is in *e.
  */
 int ibcc_perf_port_open(struct ibcc_perf_port *p, const struct ibcc_perf_job *j,
-			struct ibcc_perf_error *e);
+			struct ibcc_why *e);
 
 /* The queue for completions, of so many. */
-int ibcc_perf_port_completions(struct ibcc_perf_port *p, uint32_t n, struct ibcc_perf_error *e);
+int ibcc_perf_port_completions(struct ibcc_perf_port *p, uint32_t n, struct ibcc_why *e);
 
 /* Once no queue pair and no memory region is left. What cannot be closed is said in *e. */
-int ibcc_perf_port_close(struct ibcc_perf_port *p, struct ibcc_perf_error *e);
+int ibcc_perf_port_close(struct ibcc_perf_port *p, struct ibcc_why *e);
 
 #endif

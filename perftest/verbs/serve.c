@@ -30,7 +30,7 @@ struct server {
 
 static void child_main(struct server *s, int fd, pid_t parent)
 {
-	struct ibcc_perf_error e = { "" };
+	struct ibcc_why e = { "" };
 	sigset_t none;
 	int rc;
 
@@ -127,7 +127,7 @@ int ibcc_perf_serve(int argc, char **argv)
 	};
 	struct server s = { .o = { .sysfs = "/sys" }, .listen_fd = -1, .signal_fd = -1 };
 	const char *address = "127.0.0.1", *token_file = NULL;
-	struct ibcc_perf_error e = { "" };
+	struct ibcc_why e = { "" };
 	char bound[160], *token = NULL;
 	sigset_t signals;
 	int c, exit = IBCC_EXIT_ERROR;

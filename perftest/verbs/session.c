@@ -22,7 +22,7 @@ enum stage { NEW, GREETED, OPENED, CONNECTED };
 
 struct session {
 	const struct ibcc_perf_session_options *o;
-	struct ibcc_perf_error *e;
+	struct ibcc_why *e;
 	struct ibcc_perf_wire wire;
 	enum stage stage;
 	struct ibcc_perf_job job;
@@ -300,7 +300,7 @@ static void close_all(struct session *s)
 	ibcc_perf_wire_fini(&s->wire);
 }
 
-int ibcc_perf_session(int fd, const struct ibcc_perf_session_options *o, struct ibcc_perf_error *e)
+int ibcc_perf_session(int fd, const struct ibcc_perf_session_options *o, struct ibcc_why *e)
 {
 	struct session s = { .o = o, .e = e };
 	json_t *request, *answer;

@@ -25,6 +25,6 @@ struct ibcc_perf_session_options {
 };
 
 /* Serves a connected socket until it closes, and closes it. 0, or why it ended in *e. */
-int ibcc_perf_session(int fd, const struct ibcc_perf_session_options *o, struct ibcc_perf_error *e);
+int ibcc_perf_session(int fd, const struct ibcc_perf_session_options *o, struct ibcc_why *e);
 
 #endif

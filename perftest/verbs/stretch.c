@@ -17,7 +17,7 @@
 struct run {
 	struct ibcc_perf_fleet *f;
 	struct ibcc_perf_result *r;
-	struct ibcc_perf_error *e;
+	struct ibcc_why *e;
 	ibcc_perf_live_fn *live;
 	void *arg;
 	uint32_t shown;
@@ -300,7 +300,7 @@ static int begin(struct run *run, uint64_t from_ns, uint64_t to_ns)
 }
 
 int ibcc_perf_stretch(struct ibcc_perf_fleet *f, int signal_fd, ibcc_perf_live_fn *live, void *arg,
-		      struct ibcc_perf_result *r, struct ibcc_perf_error *e)
+		      struct ibcc_perf_result *r, struct ibcc_why *e)
 {
 	uint64_t from_ns = f->s->measure_from_ps / 1000, to_ns = f->s->duration_ps / 1000;
 	struct run run = { .f = f, .r = r, .e = e, .live = live, .arg = arg };

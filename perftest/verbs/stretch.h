@@ -41,6 +41,6 @@ typedef void ibcc_perf_live_fn(void *arg, const struct ibcc_perf_result *r, uint
  * it early. *r needs ibcc_perf_result_fini() even after a failure.
  */
 int ibcc_perf_stretch(struct ibcc_perf_fleet *f, int signal_fd, ibcc_perf_live_fn *live, void *arg,
-		      struct ibcc_perf_result *r, struct ibcc_perf_error *e);
+		      struct ibcc_perf_result *r, struct ibcc_why *e);
 
 #endif

@@ -21,14 +21,13 @@
 struct run {
 	struct ibcc_perf_traffic *t;
 	const struct ibcc_perf_listener *l;
-	struct ibcc_perf_error *e;
+	struct ibcc_why *e;
 	uint64_t next_report_ns, next_look_ns, finish_ns;
 	bool finishing, finished, stop;
 };
 
 int ibcc_perf_traffic_init(struct ibcc_perf_traffic *t, const struct ibcc_perf_job *j,
-			   struct ibcc_perf_port *p, struct ibcc_perf_end *ends,
-			   struct ibcc_perf_error *e)
+			   struct ibcc_perf_port *p, struct ibcc_perf_end *ends, struct ibcc_why *e)
 {
 	uint32_t i;
 
@@ -351,7 +350,7 @@ static int step(struct run *r)
 }
 
 int ibcc_perf_traffic_run(struct ibcc_perf_traffic *t, uint64_t from_ns, uint64_t to_ns,
-			  const struct ibcc_perf_listener *l, struct ibcc_perf_error *e)
+			  const struct ibcc_perf_listener *l, struct ibcc_why *e)
 {
 	struct run r = { .t = t, .l = l, .e = e, .next_report_ns = l->report_ns };
 	int rc = 0, flags = fcntl(t->port->context->async_fd, F_GETFL);

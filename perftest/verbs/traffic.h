@@ -55,7 +55,7 @@ struct ibcc_perf_listener {
  */
 int ibcc_perf_traffic_init(struct ibcc_perf_traffic *t, const struct ibcc_perf_job *j,
 			   struct ibcc_perf_port *p, struct ibcc_perf_end *ends,
-			   struct ibcc_perf_error *e);
+			   struct ibcc_why *e);
 void ibcc_perf_traffic_fini(struct ibcc_perf_traffic *t);
 
 /* Runs from now to to_ns, measuring from from_ns on, then waits for what is under way, says that it
@@ -63,6 +63,6 @@ void ibcc_perf_traffic_fini(struct ibcc_perf_traffic *t);
  * in *e.
  */
 int ibcc_perf_traffic_run(struct ibcc_perf_traffic *t, uint64_t from_ns, uint64_t to_ns,
-			  const struct ibcc_perf_listener *l, struct ibcc_perf_error *e);
+			  const struct ibcc_perf_listener *l, struct ibcc_why *e);
 
 #endif

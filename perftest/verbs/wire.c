@@ -41,7 +41,7 @@ void ibcc_perf_wire_fini(struct ibcc_perf_wire *w)
 }
 
 /* Splits HOST:PORT; a HOST with colons is in brackets. */
-static int resolve(const char *address, int flags, struct addrinfo **ai, struct ibcc_perf_error *e)
+static int resolve(const char *address, int flags, struct addrinfo **ai, struct ibcc_why *e)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = flags };
 	char buf[ADDRESS_MAX];
@@ -86,7 +86,7 @@ static int connect_in(int fd, const struct addrinfo *ai, int timeout_ms)
 	return -err;
 }
 
-int ibcc_perf_wire_connect(const char *address, int timeout_ms, struct ibcc_perf_error *e)
+int ibcc_perf_wire_connect(const char *address, int timeout_ms, struct ibcc_why *e)
 {
 	struct addrinfo *ai, *a;
 	int rc = resolve(address, 0, &ai, e), fd = -1;
@@ -105,7 +105,7 @@ int ibcc_perf_wire_connect(const char *address, int timeout_ms, struct ibcc_perf
 	return rc ? ibcc_perf_fail(e, -rc, "cannot connect to %s", address) : fd;
 }
 
-int ibcc_perf_wire_listen(const char *address, char *bound, size_t len, struct ibcc_perf_error *e)
+int ibcc_perf_wire_listen(const char *address, char *bound, size_t len, struct ibcc_why *e)
 {
 	struct sockaddr_storage sa;
 	socklen_t sa_len = sizeof(sa);

@@ -28,9 +28,9 @@ void ibcc_perf_wire_fini(struct ibcc_perf_wire *w);
 /* Connects to "HOST", "HOST:PORT" or "[ADDRESS]:PORT" within timeout_ms. Returns a socket, or a
  * negative errno with the reason in *e.
  */
-int ibcc_perf_wire_connect(const char *address, int timeout_ms, struct ibcc_perf_error *e);
+int ibcc_perf_wire_connect(const char *address, int timeout_ms, struct ibcc_why *e);
 /* Listens likewise, and tells at which port. */
-int ibcc_perf_wire_listen(const char *address, char *bound, size_t len, struct ibcc_perf_error *e);
+int ibcc_perf_wire_listen(const char *address, char *bound, size_t len, struct ibcc_why *e);
 
 /* Sends, and takes the object over; NULL is -ENOMEM. -ETIMEDOUT if the peer does not read for ten
  * seconds, -ECONNRESET, ...

@@ -20,7 +20,7 @@ struct perf_host {
 	int listen_fd;
 	char address[160];
 	int rc;
-	struct ibcc_perf_error e;
+	struct ibcc_why e;
 };
 
 struct perf {
@@ -28,9 +28,9 @@ struct perf {
 	struct ibcc_scenario s;
 	struct ibcc_perf_fleet fleet;
 	struct ibcc_perf_result result;
-	struct ibcc_perf_error e; /* the coordinator's */
-	const char *token;        /* of the hosts */
-	const char *script;       /* all that host b says, whatever it is asked; NULL: it is real */
+	struct ibcc_why e;  /* the coordinator's */
+	const char *token;  /* of the hosts */
+	const char *script; /* all that host b says, whatever it is asked; NULL: it is real */
 };
 
 static struct perf *perf_now; /* for the threads */
@@ -76,7 +76,7 @@ static inline void perf_start(struct perf *p, const char *plan)
 	}
 	snprintf(text + n, sizeof(text) - (size_t)n, "%s", plan);
 	text_ok(text, &p->s);
-	p->e = (struct ibcc_perf_error){ "" };
+	p->e = (struct ibcc_why){ "" };
 	memset(&p->result, 0, sizeof(p->result));
 	for (int i = 0; i < PERF_HOSTS; i++)
 		assert_int_equal(pthread_create(&p->host[i].thread, NULL, perf_serve, &p->host[i]),

@@ -289,7 +289,7 @@ static void test_hostile(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
 		struct ibcc_perf_session_options o = { NULL, "/nonexistent" };
-		struct ibcc_perf_error e = { "" };
+		struct ibcc_why e = { "" };
 		const char *text = t[i].text;
 		int fd[2];
 

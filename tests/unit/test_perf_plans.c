@@ -64,7 +64,7 @@ static void test_ready_made(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		struct ibcc_perf_error e = { "" };
+		struct ibcc_why e = { "" };
 		struct ibcc_perf_fleet f;
 		struct ibcc_scenario s;
 		const char *path = files_path("plan.yaml");
@@ -92,7 +92,7 @@ static void test_ready_made(void **state)
 /* Who posts, and to whom: an end at each side of each connection. */
 static void test_jobs(void **state)
 {
-	struct ibcc_perf_error e = { "" };
+	struct ibcc_why e = { "" };
 	struct ibcc_perf_fleet f;
 	struct ibcc_scenario s;
 	struct ibcc_perf_job back;
