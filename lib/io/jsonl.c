@@ -21,6 +21,7 @@
 
 #include <ibcc/crowd.h>
 #include <ibcc/json.h>
+#include <ibcc/json_lines.h>
 
 #include "lib/io/jsonl_peer.h"
 #include "lib/io/jsonl_place.h"
@@ -39,8 +40,7 @@ struct client {
 	bool asked;        /* it has made a request */
 	uint64_t since_us; /* idle since: neither a request, nor any byte of its answer taken */
 	struct ibcc_peer peer;
-	char *in;
-	size_t n_in, room; /* bytes in use, and allocated */
+	struct ibcc_json_lines in;
 	char *out;
 	size_t n_out, sent;
 };
@@ -102,7 +102,7 @@ static void close_client(struct client *cl)
 		cl->server->gone(cl->server->arg, cl->id);
 	sd_event_source_disable_unref(cl->source);
 	close(cl->fd);
-	free(cl->in);
+	ibcc_json_lines_fini(&cl->in);
 	free(cl->out);
 	free(cl);
 }
@@ -189,26 +189,29 @@ static void next_request(struct client *cl)
 					.trusted = cl->peer.trusted,
 					.may_change = cl->peer.writes,
 					.pid = cl->peer.pid };
-	char *end;
+	struct ibcc_why why;
+	json_t *o;
+	int rc;
 
-	while (!cl->busy && !cl->out && (end = memchr(cl->in, '\n', cl->n_in))) {
-		size_t len = (size_t)(end - cl->in);
-		json_error_t e;
-		json_t *o = json_loadb(cl->in, len, JSON_REJECT_DUPLICATES, &e);
-
-		cl->n_in -= len + 1;
-		memmove(cl->in, end + 1, cl->n_in);
+	while (!cl->busy && !cl->out) {
+		rc = ibcc_json_lines_take(&cl->in, &o, &why);
+		if (rc == -EAGAIN)
+			break;
+		if (rc == -EMSGSIZE) {
+			close_client(cl);
+			return;
+		}
 		cl->busy = true;
 		if (cl->asked)
 			count_user(s, &cl->peer);
 		cl->asked = true;
 		r.object = o;
-		if (json_is_object(o))
+		if (!rc)
 			s->fn(s->arg, &r);
 		else
 			ibcc_jsonl_reply(s, r.client,
 					 ibcc_jsonl_error(-EINVAL, "a request is a JSON object: %s",
-							  o ? "this is something else" : e.text));
+							  why.text));
 		json_decref(o);
 		if (!find(s, r.client)) /* the answer may have ended it */
 			return;
@@ -216,36 +219,16 @@ static void next_request(struct client *cl)
 	want(cl);
 }
 
-/* Makes more room for a line that does not end; false: it has the most that is allowed. */
-static bool grow(struct client *cl)
-{
-	size_t most = cl->peer.writes ? IBCC_JSONL_MAX_TRUSTED : IBCC_JSONL_MAX_REQUEST;
-	char *in = cl->room < most ? realloc(cl->in, 2 * cl->room) : NULL;
-
-	if (!in)
-		return false;
-	cl->in = in;
-	cl->room *= 2;
-	return true;
-}
-
 static int on_client(sd_event_source *source, int fd, uint32_t revents, void *arg)
 {
 	struct client *cl = arg;
-	ssize_t n;
 
 	(void)source;
 	if (revents & EPOLLOUT) {
 		if (!flush(cl))
 			return 0;
 	} else if (revents & EPOLLIN) {
-		n = recv(fd, cl->in + cl->n_in, cl->room - cl->n_in, 0);
-		if (n == 0 || (n < 0 && errno != EAGAIN)) {
-			close_client(cl);
-			return 0;
-		}
-		cl->n_in += n > 0 ? (size_t)n : 0;
-		if (cl->n_in == cl->room && !memchr(cl->in, '\n', cl->n_in) && !grow(cl)) {
+		if (ibcc_json_lines_fill(&cl->in, fd)) {
 			close_client(cl);
 			return 0;
 		}
@@ -333,16 +316,13 @@ static void add_client(struct ibcc_jsonl *s, int fd, const struct ibcc_peer *pee
 {
 	struct client *cl = calloc(1, sizeof(*cl));
 
-	if (!cl || !(cl->in = malloc(IBCC_JSONL_MAX_REQUEST)) ||
-	    sd_event_add_io(s->event, &cl->source, fd, EPOLLIN, on_client, cl) < 0) {
+	if (!cl || sd_event_add_io(s->event, &cl->source, fd, EPOLLIN, on_client, cl) < 0) {
 		close(fd);
-		if (cl)
-			free(cl->in);
 		free(cl);
 		return;
 	}
 	cl->fd = fd;
-	cl->room = IBCC_JSONL_MAX_REQUEST;
+	cl->in.limit = peer->writes ? IBCC_JSONL_MAX_TRUSTED : IBCC_JSONL_MAX_REQUEST;
 	cl->peer = *peer;
 	cl->server = s;
 	cl->id = ++s->last_id;

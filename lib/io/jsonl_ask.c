@@ -6,20 +6,21 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <ibcc/json.h>
+#include <ibcc/json_lines.h>
 
 #include "lib/io/jsonl_place.h"
+
+/* More than the daemon tells of the largest fabric. */
+#define ANSWER_MAX (1u << 30)
 
 struct conversation {
 	const struct ibcc_jsonl_wait *wait;
 	int fd;
 	pid_t pid; /* of the server, 0: not known */
-	int err;   /* of the reading */
 };
 
 /* Asks the caller whether to go on waiting for a server from which nothing came for a while. */
@@ -62,68 +63,48 @@ static int await(const struct conversation *c, short events)
 	return rc;
 }
 
-static int send_text(const struct conversation *c, const char *text, size_t len)
+static int await_room(void *arg)
 {
-	int rc = 0;
-
-	while (!rc && len) {
-		ssize_t n = send(c->fd, text, len, MSG_NOSIGNAL | MSG_DONTWAIT);
-
-		if (n < 0 && errno == EAGAIN) {
-			rc = await(c, POLLOUT);
-		} else if (n < 0) {
-			rc = -errno;
-		} else {
-			text += n;
-			len -= (size_t)n;
-		}
-	}
-	return rc;
-}
-
-static size_t fill(void *buf, size_t len, void *arg)
-{
-	struct conversation *c = arg;
-	ssize_t n;
-
-	c->err = await(c, POLLIN);
-	if (c->err)
-		return (size_t)-1;
-	n = recv(c->fd, buf, len, 0);
-	c->err = n < 0 ? -errno : n ? 0 : -ECONNRESET;
-	return (size_t)n;
+	return await(arg, POLLOUT);
 }
 
 static int read_answer(struct conversation *c, json_t **answer)
 {
-	json_t *o = json_load_callback(fill, c, JSON_DISABLE_EOF_CHECK, NULL);
+	struct ibcc_json_lines in = { .limit = ANSWER_MAX };
+	json_t *o = NULL;
+	int rc;
 
-	if (json_is_object(o) && !ibcc_json_clean(o)) {
-		*answer = o;
-		return 0;
+	while ((rc = ibcc_json_lines_take(&in, &o, NULL)) == -EAGAIN) {
+		rc = await(c, POLLIN);
+		if (!rc)
+			rc = ibcc_json_lines_fill(&in, c->fd);
+		if (rc)
+			break;
 	}
-	json_decref(o);
-	return c->err ? c->err : -EPROTO;
+	ibcc_json_lines_fini(&in);
+	if (!rc)
+		rc = ibcc_json_clean(o);
+	if (!rc)
+		*answer = o;
+	else
+		json_decref(o);
+	return rc;
 }
 
 int ibcc_jsonl_ask_patiently(const char *address, const json_t *request,
 			     const struct ibcc_jsonl_wait *wait, json_t **answer)
 {
 	struct conversation c = { .wait = wait, .fd = -1 };
-	char *text = json_dumps(request, JSON_COMPACT);
-	int rc = text ? dial(address, &c) : -ENOMEM;
+	int rc = dial(address, &c);
 
 	*answer = NULL;
 	if (!rc)
-		rc = send_text(&c, text, strlen(text));
-	if (!rc)
-		rc = send_text(&c, "\n", 1);
+		rc = ibcc_json_lines_send(c.fd, request, await_room, &c);
 	/* A server that closes the connection at once may have sent the reason. */
 	if (!rc || rc == -EPIPE)
 		rc = read_answer(&c, answer);
 	if (c.fd >= 0)
 		close(c.fd);
-	free(text);
 	return rc;
 }
 

@@ -70,7 +70,7 @@ static int hello(struct session *s, const json_t *o, json_t **answer)
 				      proof ? "the token is another one here"
 					    : "a token is needed (--token-file)");
 	s->stage = GREETED;
-	s->wire.limit = IBCC_PERF_LINE_MAX;
+	s->wire.in.limit = IBCC_PERF_LINE_MAX;
 	*answer = json_pack("{sb}", "ok", 1);
 	return 0;
 }

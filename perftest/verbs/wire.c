@@ -15,14 +15,13 @@
 
 #define SEND_TIMEOUT_MS 10000
 #define ADDRESS_MAX     160
-#define FIRST_ROOM      4096u
 
 void ibcc_perf_wire_init(struct ibcc_perf_wire *w, int fd, size_t limit)
 {
 	int on = 1, idle = 10, every = 5, count = 4;
 	unsigned int lost_ms = 30000;
 
-	*w = (struct ibcc_perf_wire){ .fd = fd, .limit = limit };
+	*w = (struct ibcc_perf_wire){ .fd = fd, .in.limit = limit };
 	/* Each fails on what is no TCP socket, such as a test's pair, and is not needed there. */
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
@@ -36,7 +35,7 @@ void ibcc_perf_wire_fini(struct ibcc_perf_wire *w)
 {
 	if (w->fd >= 0)
 		close(w->fd);
-	free(w->buf);
+	ibcc_json_lines_fini(&w->in);
 	*w = (struct ibcc_perf_wire){ .fd = -1 };
 }
 
@@ -134,90 +133,23 @@ int ibcc_perf_wire_listen(const char *address, char *bound, size_t len, struct i
 	return fd;
 }
 
-/* Keeps text that cannot be sent at once until it can. */
-static int send_all(int fd, const char *text, size_t len)
+static int await_room(void *arg)
 {
-	struct pollfd p = { .fd = fd, .events = POLLOUT };
-	ssize_t n;
-	int rc;
+	struct ibcc_perf_wire *w = arg;
+	struct pollfd p = { .fd = w->fd, .events = POLLOUT };
+	int n = poll(&p, 1, SEND_TIMEOUT_MS);
 
-	while (len) {
-		n = send(fd, text, len, MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (n >= 0) {
-			text += n;
-			len -= (size_t)n;
-			continue;
-		}
-		if (errno == EINTR)
-			continue;
-		if (errno != EAGAIN)
-			return errno == EPIPE ? -ECONNRESET : -errno;
-		rc = poll(&p, 1, SEND_TIMEOUT_MS);
-		if (!rc)
-			return -ETIMEDOUT;
-		if (rc < 0 && errno != EINTR)
-			return -errno;
-	}
-	return 0;
+	if (!n)
+		return -ETIMEDOUT;
+	return n < 0 && errno != EINTR ? -errno : 0;
 }
 
 int ibcc_perf_wire_send(struct ibcc_perf_wire *w, json_t *o)
 {
-	char *text = o ? json_dumps(o, JSON_COMPACT) : NULL;
-	int rc = -ENOMEM;
+	int rc = o ? ibcc_json_lines_send(w->fd, o, await_room, w) : -ENOMEM;
 
 	json_decref(o);
-	if (text) {
-		rc = send_all(w->fd, text, strlen(text));
-		if (!rc)
-			rc = send_all(w->fd, "\n", 1);
-	}
-	free(text);
-	return rc;
-}
-
-/* Takes the first line out of the buffer; -EAGAIN if it has none yet. */
-static int take_line(struct ibcc_perf_wire *w, json_t **o)
-{
-	char *end = w->buf ? memchr(w->buf + w->seen, '\n', w->len - w->seen) : NULL;
-	size_t n;
-
-	if (!end) {
-		w->seen = w->len;
-		return w->len >= w->limit ? -EMSGSIZE : -EAGAIN;
-	}
-	n = (size_t)(end - w->buf);
-	*o = json_loadb(w->buf, n, JSON_REJECT_DUPLICATES, NULL);
-	memmove(w->buf, end + 1, w->len - n - 1);
-	w->len -= n + 1;
-	w->seen = 0;
-	if (*o && json_is_object(*o))
-		return 0;
-	json_decref(*o);
-	*o = NULL;
-	return -EPROTO;
-}
-
-/* Reads what is there; 0, or -ECONNRESET at the end. */
-static int fill(struct ibcc_perf_wire *w)
-{
-	size_t cap = w->cap ? 2 * w->cap : FIRST_ROOM;
-	ssize_t n;
-	char *bigger;
-
-	if (w->len == w->cap) {
-		bigger = realloc(w->buf, cap);
-		if (!bigger)
-			return -ENOMEM;
-		w->buf = bigger;
-		w->cap = cap;
-	}
-	n = recv(w->fd, w->buf + w->len, w->cap - w->len, MSG_DONTWAIT);
-	if (n > 0)
-		w->len += (size_t)n;
-	if (n < 0 && errno != EAGAIN && errno != EINTR)
-		return -errno;
-	return n ? 0 : -ECONNRESET;
+	return rc == -EPIPE ? -ECONNRESET : rc;
 }
 
 int ibcc_perf_wire_recv(struct ibcc_perf_wire *w, int timeout_ms, json_t **o)
@@ -228,7 +160,7 @@ int ibcc_perf_wire_recv(struct ibcc_perf_wire *w, int timeout_ms, json_t **o)
 
 	*o = NULL;
 	for (;;) {
-		rc = take_line(w, o);
+		rc = ibcc_json_lines_take(&w->in, o, NULL);
 		if (rc != -EAGAIN)
 			return rc;
 		left = end - ibcc_now_ms();
@@ -236,7 +168,7 @@ int ibcc_perf_wire_recv(struct ibcc_perf_wire *w, int timeout_ms, json_t **o)
 		if (n < 0 && errno != EINTR)
 			return -errno;
 		if (n > 0)
-			rc = fill(w);
+			rc = ibcc_json_lines_fill(&w->in, w->fd);
 		else if (!n && left <= 0)
 			return -ETIMEDOUT;
 		if (rc && rc != -EAGAIN)

@@ -9,6 +9,8 @@
 
 #include <jansson.h>
 
+#include <ibcc/json_lines.h>
+
 #include "perftest/verbs/error.h"
 
 #define IBCC_PERF_LINE_MAX  (64u << 20)
@@ -16,9 +18,7 @@
 
 struct ibcc_perf_wire {
 	int fd; /* -1: none */
-	char *buf;
-	size_t len, cap, limit;
-	size_t seen; /* of buf, without the end of a line */
+	struct ibcc_json_lines in;
 };
 
 /* Takes a connected socket over; lines beyond the limit are not read. */
