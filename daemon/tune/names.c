@@ -7,6 +7,8 @@
 
 #include <infiniband/complib/cl_nodenamemap.h>
 
+#include <ibcc/json.h>
+
 #include "daemon/tune/tune.h"
 
 #define DESC_BYTES 64
@@ -41,16 +43,16 @@ int tune_names_check(const struct tune *t)
 
 static void rename_node(nn_map_t *map, json_t *o)
 {
-	const char *guid = json_string_value(json_object_get(o, "node_guid"));
 	const char *node = json_string_value(json_object_get(o, "node"));
 	/* Of a node that the map does not have, libosmcomp cleans the description in its place,
 	 * which it takes to be NodeDescription's 64 bytes. Ours is clean, and UTF-8.
 	 */
 	char none[DESC_BYTES] = "", *name;
+	uint64_t guid;
 
-	if (!guid || !node)
+	if (!ibcc_json_read_guid(json_object_get(o, "node_guid"), &guid) || !node)
 		return;
-	name = remap_node_name(map, strtoull(guid, NULL, 16), none);
+	name = remap_node_name(map, guid, none);
 	if (name && *name)
 		json_object_set_new(o, "node", json_string(name));
 	free(name);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/hex.h>
 #include <ibcc/topo.h>
 
 #define GUID_DIGITS 16
@@ -20,21 +21,12 @@
 static bool parse_guid(const char *text, uint64_t *guid)
 {
 	bool is_id = text[0] && strchr("HSR", text[0]) && text[1] == '-';
-	const char *at = text + 2;
+	size_t n;
 
-	if (!is_id && (text[0] != '0' || (text[1] != 'x' && text[1] != 'X')))
-		return false;
-	for (*guid = 0; *at && at < text + 2 + GUID_DIGITS; at++) {
-		int digit = *at >= '0' && *at <= '9'   ? *at - '0'
-			    : *at >= 'a' && *at <= 'f' ? *at - 'a' + 10
-			    : *at >= 'A' && *at <= 'F' ? *at - 'A' + 10
-						       : -1;
-
-		if (digit < 0)
-			return false;
-		*guid = *guid << 4 | (unsigned int)digit;
-	}
-	return !*at && at > text + 2 && (!is_id || at == text + 2 + GUID_DIGITS);
+	if (is_id)
+		return ibcc_hex_read(text + 2, guid) == GUID_DIGITS && !text[2 + GUID_DIGITS];
+	n = ibcc_hex_read_0x(text, guid);
+	return n && !text[n];
 }
 
 int ibcc_topo_find_node(const struct ibcc_topo *t, const char *text, uint32_t *node)

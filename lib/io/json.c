@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <ibcc/clean.h>
+#include <ibcc/hex.h>
 
 static const char digits[] = "0123456789abcdef";
 
@@ -93,8 +94,7 @@ bool ibcc_json_read_guid(const json_t *v, uint64_t *guid)
 
 	if (!s || strlen(s) != 18 || strncmp(s, "0x", 2) != 0 || strspn(s + 2, digits) != 16)
 		return false;
-	*guid = strtoull(s, NULL, 16);
-	return true;
+	return ibcc_hex_read_0x(s, guid);
 }
 
 json_t *ibcc_json_hex(const uint8_t *data, size_t n)
@@ -118,13 +118,7 @@ bool ibcc_json_read_hex(const json_t *v, uint8_t *data, size_t n)
 
 	if (!s || json_string_length(v) != 2 * n || strspn(s, digits) != 2 * n)
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		ptrdiff_t high = strchr(digits, s[2 * i]) - digits;
-		ptrdiff_t low = strchr(digits, s[2 * i + 1]) - digits;
-
-		data[i] = (uint8_t)(high << 4 | low);
-	}
-	return true;
+	return ibcc_hex_read_bytes(s, data, n);
 }
 
 bool ibcc_json_read_whole(const json_t *v, json_int_t max, json_int_t *out)

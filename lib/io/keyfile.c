@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/hex.h>
+
 #define LINE_BYTES 128u
 #define MAX_KEYS   (4u * 65536u) /* more than there are LIDs */
 
@@ -23,18 +25,13 @@ void ibcc_keyfile_fini(struct ibcc_keyfile *f)
 
 static bool parse_hex(const char **p, uint64_t *v)
 {
-	unsigned int digits = 0;
+	size_t n;
 
 	while (isblank((unsigned char)**p))
 		(*p)++;
-	if ((*p)[0] != '0' || ((*p)[1] != 'x' && (*p)[1] != 'X'))
-		return false;
-	for (*p += 2, *v = 0; isxdigit((unsigned char)**p) && digits <= 16; (*p)++, digits++) {
-		char ch = (char)tolower((unsigned char)**p);
-
-		*v = *v << 4 | (uint64_t)(ch <= '9' ? ch - '0' : ch - 'a' + 10);
-	}
-	return digits >= 1 && digits <= 16;
+	n = ibcc_hex_read_0x(*p, v);
+	*p += n;
+	return n;
 }
 
 static bool is_rest_empty(const char *p)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <ibcc/grow.h>
+#include <ibcc/hex.h>
 #include <ibcc/link.h>
 #include <ibcc/scenario_file.h>
 
@@ -233,9 +234,9 @@ static int read_port(struct reader *r, char *line)
 		return fail(r, r->line, r->text, "[PORT] with a port of the node");
 	port = ibcc_topo_port_index(r->topo, r->node, (unsigned int)num);
 	if (end[1] == '(' && !is_switch) {
-		uint64_t guid = strtoull(end + 2, NULL, 16);
+		uint64_t guid;
 
-		if (guid)
+		if ((ibcc_hex_read_0x(end + 2, &guid) || ibcc_hex_read(end + 2, &guid)) && guid)
 			r->topo->port[port].guid = guid;
 	}
 	id = take_quoted(&s);

@@ -14,6 +14,7 @@
 
 #include <jansson.h>
 
+#include <ibcc/hex.h>
 #include <ibcc/mad.h>
 #include <ibcc/smp.h>
 
@@ -266,8 +267,9 @@ static enum ibcc_osm_smp kind_of(bool set, unsigned int attr)
 static unsigned int hex_of(const json_t *row, const char *key)
 {
 	const char *text = json_string_value(json_object_get(row, key));
+	uint64_t v;
 
-	return text ? (unsigned int)strtoul(text, NULL, 16) : 0;
+	return text && ibcc_hex_read_0x(text, &v) ? (unsigned int)v : 0;
 }
 
 static int read_counts(const struct place *p, struct ibcc_osm_run *r)

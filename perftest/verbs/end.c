@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/hex.h>
+#include <ibcc/json.h>
+
 #define PSN_MASK      0xffffffu
 #define PAGE_BYTES    4096
 #define RECEIVES      4 /* posted for each message of a window */
@@ -335,12 +338,9 @@ int ibcc_perf_end_received(struct ibcc_perf_end *x, uint32_t number, uint32_t sl
 
 json_t *ibcc_perf_address_json(const struct ibcc_perf_address *a)
 {
-	char gid[33];
-
-	for (int i = 0; i < 16; i++)
-		snprintf(gid + 2 * i, 3, "%02x", a->gid.raw[i]);
 	/* A string, as JSON's integers have a sign. */
-	return json_pack("{ss so sI sI sI si si si}", "gid", gid, "addr",
+	return json_pack("{so so sI sI sI si si si}", "gid",
+			 ibcc_json_hex(a->gid.raw, sizeof(a->gid.raw)), "addr",
 			 json_sprintf("%" PRIx64, a->addr), "rkey", (json_int_t)a->rkey, "qpn",
 			 (json_int_t)a->qpn, "psn", (json_int_t)a->psn, "lid", a->lid, "mtu",
 			 a->mtu, "rd_atomic", a->rd_atomic);
@@ -350,24 +350,21 @@ int ibcc_perf_address_read(struct ibcc_perf_address *a, const json_t *o)
 {
 	json_int_t rkey, qpn, psn;
 	int lid, mtu, reads;
-	const char *gid, *addr;
-	char *end;
+	json_t *gid;
+	const char *addr;
+	size_t n;
 
-	if (json_unpack((json_t *)o, "{ss ss sI sI sI si si si}", "gid", &gid, "addr", &addr,
+	if (json_unpack((json_t *)o, "{so ss sI sI sI si si si}", "gid", &gid, "addr", &addr,
 			"rkey", &rkey, "qpn", &qpn, "psn", &psn, "lid", &lid, "mtu", &mtu,
 			"rd_atomic", &reads))
 		return -EPROTO;
-	if (strlen(gid) != 32 || strspn(gid, "0123456789abcdef") != 32 || rkey < 0 ||
+	if (!ibcc_json_read_hex(gid, a->gid.raw, sizeof(a->gid.raw)) || rkey < 0 ||
 	    rkey > UINT32_MAX || qpn < 0 || qpn > PSN_MASK || psn < 0 || psn > PSN_MASK ||
 	    lid < 0 || lid > UINT16_MAX || mtu < IBV_MTU_256 || mtu > IBV_MTU_4096 || reads < 0 ||
 	    reads > RD_ATOMIC_MAX)
 		return -EPROTO;
-	for (int i = 0; i < 16; i++)
-		if (sscanf(gid + (size_t)2 * (size_t)i, "%2hhx", &a->gid.raw[i]) != 1)
-			return -EPROTO;
-	errno = 0;
-	a->addr = strtoull(addr, &end, 16);
-	if (errno || *end || end == addr)
+	n = ibcc_hex_read(addr, &a->addr);
+	if (!n || addr[n])
 		return -EPROTO;
 	a->rkey = (uint32_t)rkey;
 	a->qpn = (uint32_t)qpn;
