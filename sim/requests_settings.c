@@ -16,14 +16,16 @@ static json_t *switch_json(const struct ibcc_endport_cc *r)
 	return o;
 }
 
+static json_t *register_json(uint16_t entry)
+{
+	return json_integer(entry);
+}
+
 static json_t *ca_json(const struct ibcc_endport_cc *r)
 {
-	json_t *table = json_array();
-
-	for (unsigned int i = 0; i <= r->cct.limit && i < IBCC_CCT_MAX_ENTRIES; i++)
-		json_array_append_new(table, json_integer(r->cct.entry[i]));
 	return json_pack("{si so si so}", "Port_Control", r->ca.Port_Control, "sl",
-			 ibcc_json_sls(&r->ca), "CCTI_Limit", r->cct.limit, "cct", table);
+			 ibcc_json_sls(&r->ca), "CCTI_Limit", r->cct.limit, "cct",
+			 ibcc_json_cct(&r->cct, register_json));
 }
 
 /* The most important registers, as a sentence. */

@@ -6,17 +6,10 @@
 
 #include "daemon/report/report.h"
 
-static json_t *table(const struct ibcc_cct *cct)
+static json_t *entry_object(uint16_t entry)
 {
-	json_t *list = json_array();
-	unsigned int i;
-
-	for (i = 0; list && i <= cct->limit && i < IBCC_CCT_MAX_ENTRIES; i++)
-		json_array_append_new(list, json_pack("{si si}", "CCT_Shift",
-						      (int)ibcc_cct_entry_shift(cct->entry[i]),
-						      "CCT_Multiplier",
-						      (int)ibcc_cct_entry_mult(cct->entry[i])));
-	return json_pack("{si so}", "CCTI_Limit", cct->limit, "entries", list);
+	return json_pack("{si si}", "CCT_Shift", (int)ibcc_cct_entry_shift(entry), "CCT_Multiplier",
+			 (int)ibcc_cct_entry_mult(entry));
 }
 
 static json_t *endport_object(const struct ibcc_topo *t, uint32_t port,
@@ -46,7 +39,9 @@ static json_t *endport_object(const struct ibcc_topo *t, uint32_t port,
 				    json_pack("{si si so}", "Port_Control", ep->ca.Port_Control,
 					      "Control_Map", ep->ca.Control_Map, "sls",
 					      ibcc_json_sls(&ep->ca)));
-		json_object_set_new(o, "CongestionControlTable", table(&ep->cct));
+		json_object_set_new(o, "CongestionControlTable",
+				    json_pack("{si so}", "CCTI_Limit", ep->cct.limit, "entries",
+					      ibcc_json_cct(&ep->cct, entry_object)));
 	}
 	return o;
 }

@@ -63,5 +63,9 @@ json_t *ibcc_json_switch(const struct ibcc_cc_sw_setting *v);
 json_t *ibcc_json_switch_ports(const struct ibcc_endport_cc *ep);
 /* The entries of CACongestionSetting, one for each SL. */
 json_t *ibcc_json_sls(const struct ibcc_cc_ca_setting *v);
+/* The entries of the congestion control table up to its limit, each as `one` has it: the daemon
+ * tells shift and multiplier, the simulator the register.
+ */
+json_t *ibcc_json_cct(const struct ibcc_cct *cct, json_t *(*one)(uint16_t entry));
 
 #endif

@@ -228,3 +228,12 @@ json_t *ibcc_json_sls(const struct ibcc_cc_ca_setting *v)
 	}
 	return list;
 }
+
+json_t *ibcc_json_cct(const struct ibcc_cct *cct, json_t *(*one)(uint16_t entry))
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; list && i <= cct->limit && i < IBCC_CCT_MAX_ENTRIES; i++)
+		json_array_append_new(list, one(cct->entry[i]));
+	return list;
+}
