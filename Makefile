@@ -75,10 +75,9 @@ daemon_src := $(wildcard daemon/*.c $(foreach d,apply bundle metrics predict rep
 tune_src   := $(wildcard daemon/tune/*.c daemon/tune/page/*.c)
 plugin_src := $(wildcard opensm-plugin/*.c)
 sim_src    := $(wildcard sim/*.c)
-bench_src  := $(wildcard perftest/bench/*.c perftest/speed/*.c perftest/mpa/*.c)
+bench_src  := $(wildcard perftest/bench/*.c perftest/mpa/*.c)
 verbs_src  := $(wildcard perftest/verbs/*.c)
-research_src := $(wildcard perftest/research/*.c perftest/osm/*.c)
-demo_src   := $(wildcard perftest/demo/*.c)
+lab_src    := $(wildcard perftest/lab/*.c)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 lib = $(B)/lib/libibcc_$(1).a
@@ -90,7 +89,7 @@ LIBS := $(foreach l,daemon sim agents io fabric core,$(call lib,$(l)))
 programs := $(if $(daemon_src),$(B)/ibcc-tuned) $(if $(tune_src),$(B)/ibcc-tune) \
 	    $(if $(sim_src),$(B)/ibcc-sim) $(if $(bench_src),$(B)/ibcc-bench) \
 	    $(if $(verbs_src),$(B)/ibcc-perf) \
-	    $(if $(research_src),$(B)/ibcc-research) $(if $(demo_src),$(B)/ibcc-demo)
+	    $(if $(lab_src),$(B)/ibcc-lab)
 plugin   := $(if $(plugin_src),$(B)/libibcc_opensm.so)
 
 unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/test_*.c))
@@ -156,10 +155,10 @@ check-load: deps
 	@bash tests/load.sh bash tests/run.sh $(B) build unit fuzz sim system
 demo: deps
 	+@$(MAKE) --no-print-directory all
-	@$(B)/ibcc-demo --build $(B) --out build/demo
+	@$(B)/ibcc-lab demo --build $(B) --out build/demo
 bench: deps
 	+@$(MAKE) --no-print-directory all tests
-	@sh perftest/speed/bench.sh $(B)
+	@sh perftest/lab/bench.sh $(B)
 # With all of the library instrumented, so that the hunt sees where an input leads in it.
 FUZZ_SANITIZE := address,undefined,fuzzer-no-link
 SECONDS ?= 60
@@ -200,12 +199,12 @@ check-verbs: deps
 	+@$(MAKE) --no-print-directory $(B)/ibcc-perf
 	@bash tests/verbs/verbs.sh $(B)
 # A search that was ended goes on where it was; it begins again if the program or what it reads is newer.
-fit-lustre: fit-%: $(B)/ibcc-research
+fit-lustre: fit-%: $(B)/ibcc-lab
 	$(Q)mkdir -p $(B)/fit
-	$(Q)[ -z "$$(find $< perftest/research/fits perftest/experiments perftest/scenarios \
+	$(Q)[ -z "$$(find $< perftest/lab/fits perftest/experiments perftest/scenarios \
 		-newer $(B)/fit/$*.jsonl -print 2>&1)" ] || rm -f $(B)/fit/$*.jsonl $(B)/fit/$*-as-is.jsonl
-	$(Q)$< sweep --fit perftest/research/fits/$*.yaml --out $(B)/fit/$*.jsonl
-	$(Q)$< sweep --fit perftest/research/fits/$*.yaml --as-is --out $(B)/fit/$*-as-is.jsonl 2>/dev/null
+	$(Q)$< sweep --fit perftest/lab/fits/$*.yaml --out $(B)/fit/$*.jsonl
+	$(Q)$< sweep --fit perftest/lab/fits/$*.yaml --as-is --out $(B)/fit/$*-as-is.jsonl 2>/dev/null
 	$(Q)$< best $(B)/fit/$*.jsonl --given $(B)/fit/$*-as-is.jsonl
 tests: $(test_programs)
 
@@ -228,7 +227,7 @@ $(call lib,$(1)): $(call obj,$(call nomain,$($(1)_src)))
 	$$(call say,AR,$$@)
 	$$(Q)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcs $$@ $$^
 endef
-$(foreach l,core fabric agents io daemon tune sim plugin bench verbs research,$(eval $(call archive,$(l))))
+$(foreach l,core fabric agents io daemon tune sim plugin bench verbs lab,$(eval $(call archive,$(l))))
 
 link = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(SAN_STATIC) -pie $(HARDEN_LD) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS_ALL) $(EXTRA_LIBS)
@@ -242,16 +241,13 @@ $(B)/ibcc-tune: $(call obj,daemon/tune/main.c) $(call lib,tune) $(LIBS)
 $(B)/ibcc-sim: $(call obj,sim/main.c) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
-$(B)/ibcc-bench: $(call obj,perftest/main.c) $(call lib,bench) $(LIBS)
+$(B)/ibcc-bench: $(call obj,perftest/bench/main.c) $(call lib,bench) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
 $(B)/ibcc-perf: $(call obj,perftest/verbs/main.c) $(call lib,verbs) $(call lib,bench) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
-$(B)/ibcc-research: $(call obj,perftest/research/main.c) $(call lib,research) $(call lib,bench) $(LIBS)
-	$(call say,LD,$@)
-	$(link)
-$(B)/ibcc-demo: $(call obj,$(demo_src)) $(call lib,bench) $(call lib,tune) $(LIBS)
+$(B)/ibcc-lab: $(call obj,perftest/lab/main.c) $(call lib,lab) $(call lib,bench) $(call lib,tune) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
 # All symbols are bound on loading: a missing one must not end OpenSM later.
@@ -262,7 +258,7 @@ $(B)/libibcc_opensm.so: $(call obj,$(plugin_src)) $(call lib,io) $(call lib,core
 		-Wl,--exclude-libs,ALL $(if $(SANITIZE),,-Wl,-z,defs) \
 		-Wl,--as-needed -lopensm -losmcomp -libumad $(CORE_LIBS) -lpthread
 
-TEST_DEPS := $(call lib,plugin) $(call lib,tune) $(foreach l,research verbs bench,$(if $($(l)_src),$(call lib,$(l)))) $(LIBS)
+TEST_DEPS := $(call lib,plugin) $(call lib,tune) $(foreach l,lab verbs bench,$(if $($(l)_src),$(call lib,$(l)))) $(LIBS)
 $(B)/tests/unit/% $(B)/tests/sim/%: EXTRA_LIBS := -lcmocka -Wl,--as-needed -lopensm -losmcomp
 # Count allocations, and have them fail.
 $(B)/tests/unit/test_steady $(B)/tests/unit/test_picture_no_memory: EXTRA_LIBS += \

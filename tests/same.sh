@@ -15,13 +15,16 @@ different=0
 # answer that is empty compares nothing.
 compare()
 {
-	local name=$1 program=$2 side build
+	local name=$1 program=$2 side build exe
 	shift 2
 	for side in a b; do
 		build=$a
 		[ "$side" = a ] || build=$b
+		exe=$build/$program
+		# An older build has ibcc-research in place of ibcc-lab.
+		[ -x "$exe" ] || exe=$build/ibcc-research
 		{
-			"$build/$program" "$@" 2>/dev/null || echo "{\"exit_code\": $?}"
+			"$exe" "$@" 2>/dev/null || echo "{\"exit_code\": $?}"
 		} | jq -S 'del(.engine)' >"$folder/$side/$name"
 	done
 	[ -s "$folder/a/$name" ] || { echo "EMPTY $name"; different=1; return; }
@@ -39,7 +42,7 @@ for what; do
 		;;
 	experiments) compare run-all ibcc-bench run --all --short -j ;;
 	tune) compare tune-all ibcc-bench tune --all --short -j ;;
-	draws) compare draws ibcc-research tune --random "${N:-200}" --seed "${SEED:-1}" -j ;;
+	draws) compare draws ibcc-lab tune --random "${N:-200}" --seed "${SEED:-1}" -j ;;
 	*) echo "same.sh: scenarios, experiments, tune or draws, not $what" >&2; exit 1 ;;
 	esac
 done

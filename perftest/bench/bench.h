@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The first commands of ibcc-bench, see struct ibcc_command, and what all of them share. */
+/* The commands of ibcc-bench, and what those of the other programs share with them. */
 #ifndef PERFTEST_BENCH_BENCH_H
 #define PERFTEST_BENCH_BENCH_H
 
@@ -9,22 +9,27 @@
 #include <stdio.h>
 #include <sysexits.h>
 
+#include <ibcc/command.h>
 #include <ibcc/yaml.h>
 
 #include "perftest/bench/experiment.h"
 
 enum { IBCC_EXIT_OK = 0, IBCC_EXIT_ERROR = 1, IBCC_EXIT_CONFIG = EX_CONFIG };
 
-int ibcc_bench_list(int argc, char **argv);
-int ibcc_bench_run(int argc, char **argv);
-int ibcc_bench_tune(int argc, char **argv);
-int ibcc_bench_scenario(int argc, char **argv);
-int ibcc_bench_netfile(int argc, char **argv);
+extern const struct ibcc_command ibcc_bench_list, ibcc_bench_run, ibcc_bench_tune,
+	ibcc_bench_scenario, ibcc_bench_netfile;
 
-/* Becomes ibcc-research beside the program, with a command of its own. Returns only when it cannot:
- * -ENOENT where the program is installed, -errno.
- */
-int ibcc_bench_research(int argc, char **argv);
+/* Rows of the options of several commands. */
+#define IBCC_OPTION_SET(type, member)                                                              \
+	{                                                                                          \
+		"set", 0, IBCC_OPTION_READ, "KEY=VALUE", "Set a value of the scenario",            \
+			.at = offsetof(type, member), .read = ibcc_words_read, .many = true        \
+	}
+#define IBCC_OPTION_JOBS(type, member)                                                             \
+	{                                                                                          \
+		"jobs", 'J', IBCC_OPTION_NUMBER, "JOBS", "Runs at once, by default one a core",    \
+			.at = offsetof(type, member), 1, 1024                                      \
+	}
 
 /* Prints errors that a file gave, frees them, and returns the exit code for rc: 78 for what is
  * wrong in the file, 1 else, as for a deadlock.
@@ -43,10 +48,6 @@ int ibcc_bench_folder(char *buf, size_t len);
  * is a path already. -ENODATA as ibcc_bench_folder(), -ENAMETOOLONG.
  */
 int ibcc_bench_find(const char *name, const char *beside, char *path, size_t len);
-
-/* A number from an argument; false with a message if it is none in the range. */
-bool ibcc_bench_number(const char *option, const char *s, uint64_t min, uint64_t max,
-		       uint64_t *out);
 
 /* What write() writes becomes a file, as by ibcc_file_write(), or "-" is stdout. Prints what went
  * wrong; an exit code.

@@ -6,20 +6,28 @@
 
 #include "perftest/bench/bench.h"
 
-int ibcc_bench_netfile(int argc, char **argv)
+static int run(const struct ibcc_command *c, int argc, char **argv)
 {
 	struct ibcc_yaml_errors e = { 0 };
 	struct ibcc_scenario s;
-	int rc;
+	int rc, at;
 
-	if (argc != 2) {
-		fputs("ibcc-bench: netfile: want one scenario file\n", stderr);
+	if (ibcc_command_read(c, argc, argv, NULL, &at))
 		return IBCC_EXIT_ERROR;
-	}
-	rc = ibcc_scenario_load(argv[1], &s, &e);
+	rc = ibcc_scenario_load(argv[at], &s, &e);
 	if (rc)
-		return ibcc_bench_fail(argv[1], rc, &e);
+		return ibcc_bench_fail(argv[at], rc, &e);
 	rc = ibcc_netfile_write(s.topo, stdout);
 	ibcc_scenario_fini(&s);
 	return rc ? ibcc_bench_fail("netfile", rc, &e) : IBCC_EXIT_OK;
 }
+
+const struct ibcc_command ibcc_bench_netfile = {
+	.name = "netfile",
+	.arguments = "FILE",
+	.what = "a scenario's fabric as a netfile for ibsim",
+	.want = "one scenario file",
+	.least = 1,
+	.most = 1,
+	.run = run,
+};

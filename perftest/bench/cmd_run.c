@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include <dirent.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 
@@ -10,11 +9,28 @@
 #include "perftest/bench/report.h"
 
 struct options {
-	bool json, all, random; /* random: scenarios by chance in place of files */
-	const char *folder;     /* of the files, beside the program */
+	bool json, all;
+	const char *folder; /* of the files, beside the program */
 	const char *plot;
 	struct ibcc_words set;
+	uint64_t jobs;
 	struct ibcc_exp_options exp;
+};
+
+static const struct ibcc_option list_options[] = { IBCC_OPTION_JSON(struct options) };
+
+static const struct ibcc_option options[] = {
+	{ "all", 0, IBCC_OPTION_FLAG, NULL, "All that there are, in place of names",
+	  .at = offsetof(struct options, all), .in_arguments = true },
+	IBCC_OPTION_JSON(struct options),
+	{ "short", 0, IBCC_OPTION_FLAG, NULL, "The shortened form of an experiment",
+	  .at = offsetof(struct options, exp.shortened) },
+	{ "seed", 0, IBCC_OPTION_NUMBER, "N", "Another seed than the scenario's",
+	  .at = offsetof(struct options, exp.seed), 1, UINT32_MAX },
+	IBCC_OPTION_SET(struct options, set),
+	{ "plot", 0, IBCC_OPTION_TEXT, "FILE", "Write throughput over time as SVG",
+	  .at = offsetof(struct options, plot) },
+	IBCC_OPTION_JOBS(struct options, jobs),
 };
 
 static int is_experiment(const struct dirent *d)
@@ -47,29 +63,24 @@ static int list_one(const char *path, json_t *all, struct libscols_table *t)
 	return rc;
 }
 
-int ibcc_bench_list(int argc, char **argv)
+static int list(const struct ibcc_command *c, int argc, char **argv)
 {
 	static const struct ibcc_table_column columns[] = { { "NAME", false },
 							    { "ROWS", true },
 							    { "TITLE", false } };
-	static const struct option longs[] = { { "json", no_argument, NULL, 'j' },
-					       { NULL, 0, NULL, 0 } };
 	char folder[PATH_MAX], path[2 * PATH_MAX];
 	struct dirent **d = NULL;
 	struct libscols_table *t;
-	json_t *all = json_array();
-	bool json = false;
-	int n, c, rc = 0;
+	struct options o = { .json = false };
+	int n, at, rc = 0;
+	json_t *all;
 
-	while ((c = getopt_long(argc, argv, "j", longs, NULL)) != -1) {
-		if (c != 'j')
-			return json_decref(all), IBCC_EXIT_ERROR;
-		json = true;
-	}
-	if (ibcc_bench_folder(folder, sizeof(folder) - 16))
-		return json_decref(all), IBCC_EXIT_ERROR;
+	if (ibcc_command_read(c, argc, argv, &o, &at) ||
+	    ibcc_bench_folder(folder, sizeof(folder) - 16))
+		return IBCC_EXIT_ERROR;
+	all = json_array();
 	strcat(folder, "/experiments");
-	t = json ? NULL : ibcc_table_new(columns, 3, stdout);
+	t = o.json ? NULL : ibcc_table_new(columns, 3, stdout);
 	n = scandir(folder, &d, is_experiment, alphasort);
 	for (int i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, d[i]->d_name);
@@ -114,8 +125,7 @@ static int run_one(const char *name, const struct options *o)
 		rc = ibcc_experiment_load(path, &x, &e);
 	if (rc == -ENOENT) {
 		ibcc_yaml_errors_fini(&e);
-		fprintf(stderr, "ibcc-bench: no experiment \"%s\"; `ibcc-bench list` has all\n",
-			name);
+		ibcc_command_say("no experiment \"%s\"; `ibcc-bench list` has all", name);
 		return IBCC_EXIT_ERROR;
 	}
 	if (rc)
@@ -146,58 +156,6 @@ out:
 	return exit;
 }
 
-static int parse(int argc, char **argv, struct options *o)
-{
-	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "short", no_argument, NULL, 'q' },
-		{ "plot", required_argument, NULL, 'p' },
-		{ "set", required_argument, NULL, 's' },
-		{ "seed", required_argument, NULL, 'S' },
-		{ "jobs", required_argument, NULL, 'J' },
-		{ "all", no_argument, NULL, 'a' },
-		{ "random", required_argument, NULL, 'r' },
-		{ NULL, 0, NULL, 0 },
-	};
-	uint64_t jobs = 0;
-	int c;
-
-	while ((c = getopt_long(argc, argv, "jJ:", longs, NULL)) != -1) {
-		switch (c) {
-		case 'j': o->json = true; break;
-		case 'q': o->exp.shortened = true; break;
-		case 'a': o->all = true; break;
-		case 'p': o->plot = optarg; break;
-		case 's':
-			if (ibcc_words_add(&o->set, optarg))
-				return -ENOMEM;
-			break;
-		case 'S':
-			if (!ibcc_bench_number("--seed", optarg, 1, UINT32_MAX, &o->exp.seed))
-				return -EINVAL;
-			break;
-		case 'r':
-			if (!o->exp.columns)
-				return -EINVAL;
-			o->random = true;
-			return 0; /* the rest is for whom it is handed over to */
-		case 'J':
-			if (!ibcc_bench_number("--jobs", optarg, 1, 1024, &jobs))
-				return -EINVAL;
-			break;
-		default: return -EINVAL;
-		}
-	}
-	o->exp.threads = (unsigned int)jobs;
-	o->exp.plot = o->plot;
-	o->exp.set = &o->set;
-	if (o->all ? optind == argc && !o->plot : optind < argc && (!o->plot || optind == argc - 1))
-		return 0;
-	fprintf(stderr, "ibcc-bench: %s: want names of experiments (one with --plot), or --all\n",
-		argv[0]);
-	return -EINVAL;
-}
-
 static int run_all(const struct options *o)
 {
 	char folder[PATH_MAX], path[2 * PATH_MAX];
@@ -222,39 +180,71 @@ static int run_all(const struct options *o)
 	return n > 0 ? exit : IBCC_EXIT_ERROR;
 }
 
-static int run_named(int argc, char **argv, struct options *o)
+static int run_named(const struct ibcc_command *c, int argc, char **argv, struct options *o)
 {
-	int exit = parse(argc, argv, o) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
+	int exit = IBCC_EXIT_ERROR, first;
 
-	if (!exit && o->random) {
-		fprintf(stderr, "ibcc-bench: --random: ibcc-research: %s\n",
-			strerror(-ibcc_bench_research(argc, argv)));
-		exit = IBCC_EXIT_ERROR;
-	} else if (!exit && o->all) {
-		exit = run_all(o);
-	} else if (!exit) {
-		for (int i = optind; i < argc; i++) {
-			int one = run_one(argv[i], o);
-
-			exit = one > exit ? one : exit;
-			if (i + 1 < argc && !o->json)
-				putchar('\n');
-		}
+	if (ibcc_command_read(c, argc, argv, o, &first))
+		goto out;
+	if (o->all ? first < argc || o->plot : first == argc || (o->plot && first != argc - 1)) {
+		ibcc_command_say("%s: want names of experiments (one with --plot), or --all",
+				 c->name);
+		goto out;
 	}
+	o->exp.threads = (unsigned int)o->jobs;
+	o->exp.plot = o->plot;
+	o->exp.set = &o->set;
+	exit = o->all ? run_all(o) : IBCC_EXIT_OK;
+	for (int i = first; i < argc; i++) {
+		int one = run_one(argv[i], o);
+
+		exit = one > exit ? one : exit;
+		if (i + 1 < argc && !o->json)
+			putchar('\n');
+	}
+out:
 	ibcc_words_fini(&o->set);
 	return exit;
 }
 
-int ibcc_bench_run(int argc, char **argv)
+static int run(const struct ibcc_command *c, int argc, char **argv)
 {
 	struct options o = { .folder = "experiments" };
 
-	return run_named(argc, argv, &o);
+	return run_named(c, argc, argv, &o);
 }
 
-int ibcc_bench_tune(int argc, char **argv)
+static int tune(const struct ibcc_command *c, int argc, char **argv)
 {
 	struct options o = { .folder = "tune", .exp.columns = true };
 
-	return run_named(argc, argv, &o);
+	return run_named(c, argc, argv, &o);
 }
+
+const struct ibcc_command ibcc_bench_list = {
+	.name = "list",
+	.what = "experiments there are",
+	.option = list_options,
+	.n_options = sizeof(list_options) / sizeof(*list_options),
+	.run = list,
+};
+
+const struct ibcc_command ibcc_bench_run = {
+	.name = "run",
+	.arguments = "NAME... | --all",
+	.what = "reproduce published experiments",
+	.most = -1,
+	.option = options,
+	.n_options = sizeof(options) / sizeof(*options),
+	.run = run,
+};
+
+const struct ibcc_command ibcc_bench_tune = {
+	.name = "tune",
+	.arguments = "NAME|FILE... | --all",
+	.what = "the live loop against static settings and its targets",
+	.most = -1,
+	.option = options,
+	.n_options = sizeof(options) / sizeof(*options),
+	.run = tune,
+};

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include <getopt.h>
 #include <stdio.h>
 
 #include <ibcc/now.h>
@@ -26,63 +25,45 @@ static int write_plot(void *run, FILE *out)
 	return ibcc_report_scenario_plot(run, out);
 }
 
-static int parse(int argc, char **argv, struct options *o)
+static int read_seed(void *set, const char *text)
 {
-	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "csv", required_argument, NULL, 'c' },
-		{ "plot", required_argument, NULL, 'p' },
-		{ "set", required_argument, NULL, 's' },
-		{ "seed", required_argument, NULL, 'S' },
-		{ "samples", required_argument, NULL, 'k' },
-		{ NULL, 0, NULL, 0 },
-	};
-	char seed[32];
+	char word[32];
 	uint64_t n;
-	int c, rc = 0;
 
-	while (!rc && (c = getopt_long(argc, argv, "j", longs, NULL)) != -1) {
-		switch (c) {
-		case 'j': o->json = true; break;
-		case 'c': o->csv = optarg; break;
-		case 'p': o->plot = optarg; break;
-		case 's': rc = ibcc_words_add(&o->set, optarg); break;
-		case 'S':
-			if (!ibcc_bench_number("--seed", optarg, 1, UINT64_MAX, &n))
-				return -EINVAL;
-			snprintf(seed, sizeof(seed), "seed=%llu", (unsigned long long)n);
-			rc = ibcc_words_add(&o->set, seed);
-			break;
-		case 'k':
-			if (!ibcc_bench_number("--samples", optarg, 1, MAX_SAMPLES, &o->samples))
-				return -EINVAL;
-			break;
-		default: return -EINVAL;
-		}
-	}
-	if (!rc && optind != argc - 1) {
-		fputs("ibcc-bench: scenario: want one file\n", stderr);
+	if (ibcc_command_number("--seed", text, 1, UINT64_MAX, &n))
 		return -EINVAL;
-	}
-	if (!rc)
-		o->file = argv[optind];
-	if (!o->samples && (o->csv || o->plot))
-		o->samples = 200;
-	return rc;
+	snprintf(word, sizeof(word), "seed=%llu", (unsigned long long)n);
+	return ibcc_words_add(set, word);
 }
 
-int ibcc_bench_scenario(int argc, char **argv)
+static const struct ibcc_option options[] = {
+	IBCC_OPTION_JSON(struct options),
+	{ "csv", 0, IBCC_OPTION_TEXT, "FILE", "Write the samples, a number a line",
+	  .at = offsetof(struct options, csv) },
+	{ "plot", 0, IBCC_OPTION_TEXT, "FILE", "Write throughput, queues and CCTI over time as SVG",
+	  .at = offsetof(struct options, plot) },
+	{ "samples", 0, IBCC_OPTION_NUMBER, "N", "Samples of the whole time",
+	  .at = offsetof(struct options, samples), 1, MAX_SAMPLES },
+	{ "seed", 0, IBCC_OPTION_READ, "N", "Another seed than the scenario's",
+	  .at = offsetof(struct options, set), .read = read_seed },
+	IBCC_OPTION_SET(struct options, set),
+};
+
+static int run_scenario(const struct ibcc_command *c, int argc, char **argv)
 {
 	struct options o = { .json = false };
 	struct ibcc_yaml_errors e = { 0 };
 	struct ibcc_exp_run run;
 	double start = ibcc_now_s();
-	int rc, exit = IBCC_EXIT_OK;
+	int rc, at, exit = IBCC_EXIT_OK;
 
-	if (parse(argc, argv, &o)) {
+	if (ibcc_command_read(c, argc, argv, &o, &at)) {
 		ibcc_words_fini(&o.set);
 		return IBCC_EXIT_ERROR;
 	}
+	o.file = argv[at];
+	if (!o.samples && (o.csv || o.plot))
+		o.samples = 200;
 	rc = ibcc_bench_measure(o.file, &o.set, (uint32_t)o.samples, &run, &e);
 	ibcc_words_fini(&o.set);
 	if (rc)
@@ -99,3 +80,15 @@ int ibcc_bench_scenario(int argc, char **argv)
 	ibcc_bench_measure_fini(&run);
 	return rc || fflush(stdout) ? IBCC_EXIT_ERROR : exit;
 }
+
+const struct ibcc_command ibcc_bench_scenario = {
+	.name = "scenario",
+	.arguments = "FILE",
+	.what = "run any scenario",
+	.want = "one file",
+	.least = 1,
+	.most = 1,
+	.option = options,
+	.n_options = sizeof(options) / sizeof(*options),
+	.run = run_scenario,
+};

@@ -64,21 +64,6 @@ int ibcc_bench_folder(char *buf, size_t len)
 	return -ENODATA;
 }
 
-int ibcc_bench_research(int argc, char **argv)
-{
-	char path[PATH_MAX], **all = calloc((size_t)argc + 2, sizeof(*all));
-	int rc = all ? ibcc_bench_beside("ibcc-research", path, sizeof(path)) : -ENOMEM;
-
-	if (!rc) {
-		all[0] = path;
-		memcpy(all + 1, argv, (size_t)argc * sizeof(*all));
-		execv(path, all);
-		rc = -errno;
-	}
-	free(all);
-	return rc;
-}
-
 int ibcc_bench_find(const char *name, const char *beside, char *path, size_t len)
 {
 	char folder[PATH_MAX];
@@ -93,16 +78,6 @@ int ibcc_bench_find(const char *name, const char *beside, char *path, size_t len
 		n = snprintf(path, len, "%s/%s/%s.yaml", folder, beside, name);
 	}
 	return n < (int)len ? 0 : -ENAMETOOLONG;
-}
-
-bool ibcc_bench_number(const char *option, const char *s, uint64_t min, uint64_t max, uint64_t *out)
-{
-	if (!ibcc_yaml_parse_uint(s, out) && *out >= min && *out <= max)
-		return true;
-	fprintf(stderr, "%s: %s: got \"%s\", want a whole number from %llu to %llu\n",
-		program_invocation_short_name, option, s, (unsigned long long)min,
-		(unsigned long long)max);
-	return false;
 }
 
 int ibcc_bench_write(const char *file, int (*write)(void *arg, FILE *out), void *arg)

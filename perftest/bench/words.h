@@ -24,6 +24,12 @@ static inline int ibcc_words_add(struct ibcc_words *l, const char *s)
 	return l->w[l->n] ? (l->n++, 0) : -ENOMEM;
 }
 
+/* The same as an option that may be given several times has it. */
+static inline int ibcc_words_read(void *words, const char *s)
+{
+	return ibcc_words_add(words, s);
+}
+
 static inline int ibcc_words_add_all(struct ibcc_words *l, const struct ibcc_words *more)
 {
 	int rc = 0;

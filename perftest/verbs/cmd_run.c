@@ -2,7 +2,6 @@
 #include "perftest/verbs/cmd_run.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,71 +21,38 @@
 
 struct options {
 	bool json;
-	const char *file, *plot;
+	const char *plot;
 	char *token;
 	struct ibcc_words set;
 	struct ibcc_perf_around around;
 	uint64_t repeats, settle_ms;
 };
 
-static int add_token(struct options *o, const char *file)
+static int read_token(void *place, const char *file)
 {
-	free(o->token);
-	o->token = ibcc_perf_token(file);
-	return o->token ? 0 : -EINVAL;
+	char **token = place;
+
+	free(*token);
+	*token = ibcc_perf_token(file);
+	return *token ? 0 : -EINVAL;
 }
 
-static int parse(int argc, char **argv, struct options *o)
-{
-	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "plot", required_argument, NULL, 'p' },
-		{ "set", required_argument, NULL, 's' },
-		{ "token-file", required_argument, NULL, 't' },
-		{ "around", required_argument, NULL, 'a' },
-		{ "undo", required_argument, NULL, 'u' },
-		{ "repeats", required_argument, NULL, 'r' },
-		{ "settle-ms", required_argument, NULL, 'w' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int c, rc = 0;
-
-	while (!rc && (c = getopt_long(argc, argv, "j", longs, NULL)) != -1) {
-		switch (c) {
-		case 'j': o->json = true; break;
-		case 'p': o->plot = optarg; break;
-		case 's': rc = ibcc_words_add(&o->set, optarg); break;
-		case 't': rc = add_token(o, optarg); break;
-		case 'a': o->around.command = optarg; break;
-		case 'u': o->around.undo = optarg; break;
-		case 'r':
-			rc = ibcc_bench_number("--repeats", optarg, 1, IBCC_PERF_REPEATS_MAX,
-					       &o->repeats)
-				     ? 0
-				     : -EINVAL;
-			break;
-		case 'w':
-			rc = ibcc_bench_number("--settle-ms", optarg, 0, 3600000, &o->settle_ms)
-				     ? 0
-				     : -EINVAL;
-			break;
-		default: return -EINVAL;
-		}
-	}
-	if (!rc && optind != argc - 1) {
-		fputs("ibcc-perf: run: want one plan\n", stderr);
-		return -EINVAL;
-	}
-	if (!rc && o->around.undo && !o->around.command) {
-		fputs("ibcc-perf: run: --undo goes with --around\n", stderr);
-		return -EINVAL;
-	}
-	if (!rc)
-		o->file = argv[optind];
-	o->around.repeats = (uint32_t)o->repeats;
-	o->around.settle_ms = (uint32_t)o->settle_ms;
-	return rc;
-}
+static const struct ibcc_option options[] = {
+	IBCC_OPTION_JSON(struct options),
+	{ "plot", 0, IBCC_OPTION_TEXT, "FILE", "Write throughput over time as SVG",
+	  .at = offsetof(struct options, plot) },
+	{ "token-file", 0, IBCC_OPTION_READ, "FILE", "The token that the hosts want",
+	  .at = offsetof(struct options, token), .read = read_token },
+	IBCC_OPTION_SET(struct options, set),
+	{ "around", 0, IBCC_OPTION_TEXT, "COMMAND", "Measure before and after this command",
+	  .at = offsetof(struct options, around.command) },
+	{ "undo", 0, IBCC_OPTION_TEXT, "COMMAND", "What takes that back",
+	  .at = offsetof(struct options, around.undo) },
+	{ "repeats", 0, IBCC_OPTION_NUMBER, "N", "Stretches before, and as many after",
+	  .at = offsetof(struct options, repeats), 1, IBCC_PERF_REPEATS_MAX },
+	{ "settle-ms", 0, IBCC_OPTION_NUMBER, "N", "Between the command and the next stretch",
+	  .at = offsetof(struct options, settle_ms), 0, 3600000 },
+};
 
 /* What a plot shows: one stretch, or those around a command. */
 struct plot {
@@ -259,23 +225,42 @@ static int run_plan(struct options *o, const struct ibcc_scenario *s)
 	return rc || fflush(stdout) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
 }
 
-int ibcc_perf_run(int argc, char **argv)
+static int run(const struct ibcc_command *c, int argc, char **argv)
 {
 	struct options o = { .repeats = 5, .settle_ms = 1000 };
 	struct ibcc_yaml_errors e = { 0 };
 	struct ibcc_scenario s;
-	int rc, exit = IBCC_EXIT_ERROR;
+	int rc, at, exit = IBCC_EXIT_ERROR;
 
-	if (!parse(argc, argv, &o)) {
-		rc = ibcc_scenario_load_set(o.file, (const char *const *)o.set.w, o.set.n, &s, &e);
-		if (rc) {
-			exit = ibcc_bench_fail(o.file, rc, &e);
-		} else {
-			exit = run_plan(&o, &s);
-			ibcc_scenario_fini(&s);
-		}
+	if (ibcc_command_read(c, argc, argv, &o, &at))
+		goto out;
+	if (o.around.undo && !o.around.command) {
+		ibcc_command_say("%s: --undo goes with --around", c->name);
+		goto out;
 	}
+	o.around.repeats = (uint32_t)o.repeats;
+	o.around.settle_ms = (uint32_t)o.settle_ms;
+	rc = ibcc_scenario_load_set(argv[at], (const char *const *)o.set.w, o.set.n, &s, &e);
+	if (rc) {
+		exit = ibcc_bench_fail(argv[at], rc, &e);
+	} else {
+		exit = run_plan(&o, &s);
+		ibcc_scenario_fini(&s);
+	}
+out:
 	ibcc_words_fini(&o.set);
 	free(o.token);
 	return exit;
 }
+
+const struct ibcc_command ibcc_perf_run = {
+	.name = "run",
+	.arguments = "PLAN",
+	.what = "run a plan, and measure; with --around, before and after a command",
+	.want = "one plan",
+	.least = 1,
+	.most = 1,
+	.option = options,
+	.n_options = sizeof(options) / sizeof(*options),
+	.run = run,
+};

@@ -2,7 +2,9 @@
 #ifndef PERFTEST_VERBS_CMD_RUN_H
 #define PERFTEST_VERBS_CMD_RUN_H
 
+#include <ibcc/command.h>
+
 /* ibcc-perf run PLAN. */
-int ibcc_perf_run(int argc, char **argv);
+extern const struct ibcc_command ibcc_perf_run;
 
 #endif

@@ -169,23 +169,34 @@ int ibcc_perf_plan_write(const char *name, const char *const *host, size_t n, FI
 	return ferror(out) ? -EIO : 0;
 }
 
-int ibcc_perf_plan(int argc, char **argv)
+static int run(const struct ibcc_command *c, int argc, char **argv)
 {
-	int rc;
+	int rc, at;
 
-	if (argc < 2) {
+	if (ibcc_command_read(c, argc, argv, NULL, &at))
+		return IBCC_EXIT_ERROR;
+	if (at == argc) {
 		for (size_t i = 0; i < sizeof(plans) / sizeof(*plans); i++)
 			printf("%-12s %s\n", plans[i].name, plans[i].what);
 		return IBCC_EXIT_OK;
 	}
-	rc = ibcc_perf_plan_write(argv[1], (const char *const *)argv + 2, (size_t)argc - 2, stdout);
+	rc = ibcc_perf_plan_write(argv[at], (const char *const *)argv + at + 1,
+				  (size_t)(argc - at - 1), stdout);
 	if (rc == -ENOENT)
 		fprintf(stderr, "ibcc-perf: there is no plan %s; `ibcc-perf plan` has all\n",
-			argv[1]);
+			argv[at]);
 	else if (rc == -EINVAL)
 		fprintf(stderr,
 			"ibcc-perf: %s: want hosts as NAME or NAME=ADDRESS, enough of "
 			"them (hotspot: 5, others: 2)\n",
-			argv[1]);
+			argv[at]);
 	return rc || fflush(stdout) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
 }
+
+const struct ibcc_command ibcc_perf_plan = {
+	.name = "plan",
+	.arguments = "[NAME HOST[=ADDRESS]...]",
+	.what = "print a ready-made plan",
+	.most = -1,
+	.run = run,
+};

@@ -6,8 +6,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include <ibcc/command.h>
+
 /* ibcc-perf plan NAME HOST[=ADDRESS]...: prints a plan. */
-int ibcc_perf_plan(int argc, char **argv);
+extern const struct ibcc_command ibcc_perf_plan;
 
 /* Writes the plan NAME for n hosts, each NAME or NAME=ADDRESS. 0, -ENOENT (no such plan), -EINVAL
  * (too few hosts, or a name that is none), -EIO.

@@ -2,7 +2,6 @@
 #include "perftest/verbs/serve.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -118,32 +117,29 @@ static bool is_local(const char *bound)
 	return !strncmp(bound, "127.", 4) || !strncmp(bound, "[::1]", 5);
 }
 
-int ibcc_perf_serve(int argc, char **argv)
+struct options {
+	const char *address, *token_file;
+};
+
+static const struct ibcc_option options[] = {
+	{ "listen", 0, IBCC_OPTION_TEXT, "ADDRESS", "Where, by default at 127.0.0.1",
+	  .at = offsetof(struct options, address) },
+	{ "token-file", 0, IBCC_OPTION_TEXT, "FILE", "What coordinators have to know",
+	  .at = offsetof(struct options, token_file) },
+};
+
+static int run(const struct ibcc_command *c, int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "listen", required_argument, NULL, 'l' },
-		{ "token-file", required_argument, NULL, 't' },
-		{ NULL, 0, NULL, 0 },
-	};
+	struct options opt = { .address = "127.0.0.1" };
 	struct server s = { .o = { .sysfs = "/sys" }, .listen_fd = -1, .signal_fd = -1 };
-	const char *address = "127.0.0.1", *token_file = NULL;
 	struct ibcc_why e = { "" };
 	char bound[160], *token = NULL;
 	sigset_t signals;
-	int c, exit = IBCC_EXIT_ERROR;
+	int first, exit = IBCC_EXIT_ERROR;
 
-	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		switch (c) {
-		case 'l': address = optarg; break;
-		case 't': token_file = optarg; break;
-		default: return IBCC_EXIT_ERROR;
-		}
-	}
-	if (optind != argc) {
-		fputs("ibcc-perf: serve: want no arguments\n", stderr);
+	if (ibcc_command_read(c, argc, argv, &opt, &first))
 		return IBCC_EXIT_ERROR;
-	}
-	if (token_file && !(token = ibcc_perf_token(token_file)))
+	if (opt.token_file && !(token = ibcc_perf_token(opt.token_file)))
 		return IBCC_EXIT_ERROR;
 	s.o.token = token;
 	sigemptyset(&signals);
@@ -152,14 +148,14 @@ int ibcc_perf_serve(int argc, char **argv)
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	s.signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
-	s.listen_fd = ibcc_perf_wire_listen(address, bound, sizeof(bound), &e);
+	s.listen_fd = ibcc_perf_wire_listen(opt.address, bound, sizeof(bound), &e);
 	if (s.listen_fd < 0) {
 		fprintf(stderr, "ibcc-perf: %s\n", e.text);
 	} else if (!token && !is_local(bound)) {
 		fprintf(stderr,
 			"ibcc-perf: serve: who may reach %s may use this host's RDMA "
 			"devices: want --token-file\n",
-			address);
+			opt.address);
 	} else {
 		printf("ready %s\n", bound);
 		fflush(stdout);
@@ -172,3 +168,12 @@ int ibcc_perf_serve(int argc, char **argv)
 	free(token);
 	return exit;
 }
+
+const struct ibcc_command ibcc_perf_serve = {
+	.name = "serve",
+	.what = "on each host: wait for plans to take part in",
+	.want = "no arguments",
+	.option = options,
+	.n_options = sizeof(options) / sizeof(*options),
+	.run = run,
+};

@@ -5,6 +5,8 @@
 #ifndef PERFTEST_VERBS_SERVE_H
 #define PERFTEST_VERBS_SERVE_H
 
-int ibcc_perf_serve(int argc, char **argv);
+#include <ibcc/command.h>
+
+extern const struct ibcc_command ibcc_perf_serve;
 
 #endif

@@ -21,12 +21,12 @@ echo "ok - make install leaves all files"
 [ "$("$root/usr/bin/ibcc-bench" list -j | jq '.experiments | length')" = "$(ls perftest/experiments/*.yaml | wc -l)" ] ||
 	{ echo "not ok - the installed ibcc-bench does not find its experiments"; exit 1; }
 n=$("$root/usr/bin/ibcc-bench" help | grep -c '^  [a-z]')
-[ "$n" -le 9 ] || { echo "not ok - the installed ibcc-bench has $n commands"; exit 1; }
-[ -z "$(find "$root" -name '*research*' -o -name 'fits')" ] || { echo "not ok - research is installed"; exit 1; }
-for c in 'sweep' 'tune --random 1'; do
+[ "$n" -le 5 ] || { echo "not ok - the installed ibcc-bench has $n commands"; exit 1; }
+[ -z "$(find "$root" -name 'ibcc-lab*' -o -name 'fits')" ] || { echo "not ok - the laboratory is installed"; exit 1; }
+for c in 'sweep' 'push' 'tune --random 1'; do
 	! "$root/usr/bin/ibcc-bench" $c >"$root/out" 2>&1 || { echo "not ok - the installed ibcc-bench has $c"; exit 1; }
 done
-echo "ok - research is not installed"
+echo "ok - the laboratory is not installed"
 
 echo "mode: apply" >"$root/etc/ibcc-tune/ibcc-tuned.yaml"
 make -s install DESTDIR="$root" PREFIX=/usr SYSCONFDIR=/etc >/dev/null

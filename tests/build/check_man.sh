@@ -3,6 +3,7 @@
 # The man pages tell all that the tables in the sources accept: keys of scenarios and experiments,
 # their words, and commands, options and functions of all programs. Keys of the configuration are test_config's.
 set -eu
+B=${IBCC_BUILD:-build}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 missing=0
@@ -10,7 +11,7 @@ n=0
 scenario=man/ibcc-scenario.5
 bench=man/ibcc-bench.1
 perf=man/ibcc-perf.1
-research=perftest/research/ibcc-research.1
+lab=perftest/lab/ibcc-lab.1
 
 # section PAGE TITLE: the lines of a section or subsection.
 section() { awk -v t="$2" '/^\.S[sh] /{ on = substr($0, 5) == t } on' "$1"; }
@@ -58,25 +59,29 @@ for f in $(sed -n '/^} functions\[\]/,/^};/s/.*{ "\([A-Za-z_]*\)".*/\1/p' perfte
 	want "$tmp/text" "function $f" "^\.It (.* )?Fn $f "
 done
 
-# program PAGE MAIN SOURCES...: its commands and their options.
+# program PAGE PROGRAM: its commands and their options.
 program()
 {
-	page=$1 main=$2
-	shift 2
-	for c in $(sed -n '/^static const struct ibcc_command commands\[\]/,/^};/s/.*{ "\([a-z-]*\)",.*/\1/p' "$main"); do
+	page=$1 program=$B/$2
+	"$program" help | sed -n 's/^  \([a-z][a-z-]*\).*/\1/p' >"$tmp/commands"
+	[ -s "$tmp/commands" ] || { echo "not ok - no commands of $2"; exit 1; }
+	while read -r c; do
 		want "$page" "command $c" "^\.It Cm $c\$"
 		section "$page" SYNOPSIS | grep -qx -e ".Cm $c\( .*\)\{0,1\}" || { echo "no synopsis of $c"; missing=1; }
-	done
-	for o in $(sed -n 's/.*{ "\([a-z-]*\)", [a-z]*_argument.*/\1/p' "$@" | sort -u); do
+	done <"$tmp/commands"
+	while read -r c; do "$program" "$c" --help; done <"$tmp/commands" |
+		sed -n 's/^  \(-., \|    \)--\([a-z-]*\).*/\2/p' | sort -u >"$tmp/options"
+	[ -s "$tmp/options" ] || { echo "not ok - no options of $2"; exit 1; }
+	for o in $(cat "$tmp/options"); do
 		want "$page" "option --$o" "^\.(It|Op|Ar .*|.*) ?.*Fl (.* , )?-$o( .*)?\$|^\.Fl -$o( .*)?\$"
 	done
 }
-program $bench perftest/main.c perftest/bench/cmd_*.c perftest/speed/cmd_*.c
+program $bench ibcc-bench
 [ $missing = 0 ] || { echo "not ok - $bench"; exit 1; }
 echo "ok - $bench has $n keys and words"
 
 n=0
-program $perf perftest/verbs/main.c perftest/verbs/cmd_*.c perftest/verbs/serve.c
+program $perf ibcc-perf
 for w in $(sed -n 's/^\t{ "\([a-z-]*\)", [0-9], .*/\1/p' perftest/verbs/plans.c); do
 	want $perf "plan $w" "^\.It Cm $w\$"
 done
@@ -84,16 +89,16 @@ done
 echo "ok - $perf has $n commands, options and plans"
 
 n=0
-section $research Fits >"$tmp/fits"
-for key in $(keys perftest/research/fit.c) $(names perftest/research/fit.c); do
+section $lab Fits >"$tmp/fits"
+for key in $(keys perftest/lab/fit.c) $(names perftest/lab/fit.c); do
 	want "$tmp/fits" "fit's key $key" "^\.(It )?(Cm|Pq|Po) ?(.* )?$key( .*)?\$"
 done
-for m in $(sed -n '/metrics\[\] = {/,/};/p' perftest/research/best_report.c | grep -o '"[a-z_]*"' | tr -d '"'); do
-	want $research "number $m" "^\.Cm $m( .*)?\$"
+for m in $(sed -n '/metrics\[\] = {/,/};/p' perftest/lab/best_report.c | grep -o '"[a-z_]*"' | tr -d '"'); do
+	want $lab "number $m" "^\.Cm $m( .*)?\$"
 done
-program $research perftest/research/main.c perftest/research/cmd_*.c perftest/osm/cmd_*.c
-[ $missing = 0 ] || { echo "not ok - $research"; exit 1; }
-echo "ok - $research has $n keys and words"
+program $lab ibcc-lab
+[ $missing = 0 ] || { echo "not ok - $lab"; exit 1; }
+echo "ok - $lab has $n keys and words"
 
 n=0
 # The loop's own programs: all options, and no other; what the command line, the control socket, the simulator and
@@ -126,11 +131,11 @@ done
 [ "$n" -gt 100 ] || { echo "not ok - only $n commands and options have been looked for"; exit 1; }
 echo "ok - the pages of the tuner, its daemon, plugin and simulator have $n commands, options and values"
 
-for page in man/*.[1-8] $research; do
+for page in man/*.[1-8] $lab; do
 	grep -q '^\.Sh EXAMPLES$' "$page" || { echo "not ok - $page has no examples"; exit 1; }
 	# Pages cite each other by the sections that they are in.
 	sed -n 's/^\.Xr \(ibcc[-_][^ ]*\) \([0-9]\).*/\1.\2/p' "$page" | sort -u | while read -r other; do
-		[ -e "man/$other" ] || [ -e "perftest/research/$other" ] || { echo "not ok - $page cites $other"; exit 1; }
+		[ -e "man/$other" ] || [ -e "perftest/lab/$other" ] || { echo "not ok - $page cites $other"; exit 1; }
 	done || exit 1
 done
 echo "ok - each page has examples, and cites pages that there are"

@@ -23,7 +23,7 @@ for f in $files; do
 done
 echo "ok - files are short"
 if command -v mandoc >/dev/null; then
-	for f in man/*.[1-8] perftest/research/*.1; do
+	for f in man/*.[1-8] perftest/lab/*.1; do
 		[ -e "$f" ] || continue
 		mandoc -Tlint -Wwarning "$f" || { echo "not ok - $f"; bad=1; }
 	done

@@ -20,9 +20,9 @@
 
 #include "perftest/bench/live.h"
 #include "perftest/bench/truth.h"
-#include "perftest/research/draw.h"
-#include "perftest/research/individual.h"
-#include "perftest/research/predict.h"
+#include "perftest/lab/draw.h"
+#include "perftest/lab/individual.h"
+#include "perftest/lab/predict.h"
 
 #define MS IBCC_PS_PER_MS
 /* Draws that decided nothing. */

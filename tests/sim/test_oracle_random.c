@@ -13,9 +13,9 @@
 
 #include "tests/unit/files.h"
 
-#include "perftest/research/draw.h"
-#include "perftest/research/individual.h"
-#include "perftest/research/lost.h"
+#include "perftest/lab/draw.h"
+#include "perftest/lab/individual.h"
+#include "perftest/lab/lost.h"
 
 static const struct ibcc_individual law = { 1000, 1000, 0, true };
 

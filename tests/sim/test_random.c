@@ -17,8 +17,8 @@
 
 #include "perftest/bench/live.h"
 #include "perftest/bench/truth.h"
-#include "perftest/research/classify.h"
-#include "perftest/research/draw.h"
+#include "perftest/lab/classify.h"
+#include "perftest/lab/draw.h"
 
 static char *text_of(uint64_t seed)
 {

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# ibcc-bench as scripts use it: JSON, exit codes, sweeps that are killed, shards by the sbatch script.
+# ibcc-bench and ibcc-lab as scripts use them: JSON, exit codes, sweeps that are killed, shards by the sbatch script.
 . "$(dirname "$0")/lib.sh"
 bench=$IBCC_BUILD/ibcc-bench
+lab=$IBCC_BUILD/ibcc-lab
 llnl=$top/perftest/scenarios/llnl.yaml
 
 # status WANT COMMAND...: the exit code; output in $TMP/out and $TMP/err.
@@ -35,10 +36,14 @@ for command in 'run --all' 'run lustre' 'tune --all' list; do
 	status 1 "$TMP/alone/a/b/c/ibcc-bench" $command
 	check "$command: it says where it looks" grep -q 'its experiments and scenarios are not where it looks' "$TMP/err"
 done
-status 1 "$bench" speed no-such-load
+status 1 "$lab" speed no-such-load
 check "the loads that there are are told" grep -q 'no load "no-such-load"; there are uniform-128, ' "$TMP/err"
-equal "a command tells its usage" "$("$bench" speed --help | grep -c '^  speed ')" 1
-for p in ibcc-bench ibcc-perf; do
+status 1 "$lab" predict --probe x
+check "a wrong value is told by the program's own name" grep -qx 'ibcc-lab: --probe: got "x", want becns or logs' "$TMP/err"
+status 1 "$bench" sweep
+check "ibcc-bench has no command of ibcc-lab" grep -qx 'ibcc-bench: no command "sweep"' "$TMP/err"
+equal "a command tells its usage" "$("$lab" speed --help | grep -c '^  speed ')" 1
+for p in ibcc-bench ibcc-lab ibcc-perf; do
 	equal "$p tells its version" "$("$IBCC_BUILD/$p" --version)" "$("$IBCC_BUILD/ibcc-sim" --version | sed "s/^ibcc-sim/$p/")"
 done
 status 78 "$bench" run lustre --set model.buffer_bytes=1 --set model.vls=99
@@ -83,7 +88,7 @@ status 1 "$bench" scenario "$TMP/ring.yaml" -j
 check "a deadlock is told with all who are in it" grep -qE "^$TMP/ring.yaml: deadlock at [0-9.]+ ms: s1 \
 port ([23])( waits for s[234] port \\1){3} waits for s1 port \\1\$" "$TMP/err"
 silent "and is no result" cat "$TMP/out"
-status 1 "$bench" sweep "$TMP/ring.yaml" --grid model.buffer_bytes=4224,4288 --out "$TMP/ring.jsonl"
+status 1 "$lab" sweep "$TMP/ring.yaml" --grid model.buffer_bytes=4224,4288 --out "$TMP/ring.jsonl"
 check "a sweep names it, too" grep -q "^$TMP/ring.yaml: deadlock at " "$TMP/err"
 status 0 "$bench" scenario "$TMP/ring.yaml" --set model.routing=static -j
 
@@ -94,7 +99,7 @@ grid=(--jobs 1 --set congestion_control.enabled=true --set duration_ms=60
 # The results without what differs from run to run.
 points() { jq -cS 'del(.cpu_s)' "$@" | sort; }
 
-status 0 "$bench" sweep "$llnl" "${grid[@]}" --out "$TMP/whole.jsonl"
+status 0 "$lab" sweep "$llnl" "${grid[@]}" --out "$TMP/whole.jsonl"
 equal "a sweep has all points" "$(wc -l <"$TMP/whole.jsonl")" 40
 points "$TMP/whole.jsonl" >"$TMP/want"
 
@@ -104,7 +109,7 @@ lines() { cat "$@" 2>/dev/null | wc -l; }
 kills=0
 for i in $(seq 60); do
 	until=$(($(lines "$TMP/killed.jsonl") + RANDOM % 6 + 1))
-	"$bench" sweep "$llnl" "${grid[@]}" --out "$TMP/killed.jsonl" 2>/dev/null &
+	"$lab" sweep "$llnl" "${grid[@]}" --out "$TMP/killed.jsonl" 2>/dev/null &
 	pid=$!
 	while kill -0 $pid 2>/dev/null && [ "$(lines "$TMP/killed.jsonl")" -lt $until ]; do
 		sleep 0.01
@@ -114,47 +119,47 @@ for i in $(seq 60); do
 	fi
 	wait $pid 2>/dev/null && break
 done
-status 0 "$bench" sweep "$llnl" "${grid[@]}" --out "$TMP/killed.jsonl"
+status 0 "$lab" sweep "$llnl" "${grid[@]}" --out "$TMP/killed.jsonl"
 [ "$kills" -gt 0 ] || fail "no sweep was killed"
 points "$TMP/killed.jsonl" >"$TMP/got"
 same "a sweep killed $kills times has the same points once" "$TMP/want" "$TMP/got"
 
 for i in 1 2 3; do
 	check "the sbatch script runs shard $i" env SLURM_ARRAY_TASK_ID=$i \
-		SLURM_ARRAY_TASK_COUNT=3 SWEEP_DIR="$TMP" IBCC_BENCH="$bench" \
-		sh "$top/perftest/research/sweep.sbatch" "$llnl" "${grid[@]}"
+		SLURM_ARRAY_TASK_COUNT=3 SWEEP_DIR="$TMP" IBCC_LAB="$lab" \
+		sh "$top/perftest/lab/sweep.sbatch" "$llnl" "${grid[@]}"
 done
 points "$TMP"/sweep-?-of-3.jsonl >"$TMP/got"
 same "all shards have all points once" "$TMP/want" "$TMP/got"
 
-status 0 "$bench" best -j -n 3 --by aggregate_mbps "$TMP"/sweep-?-of-3.jsonl "$TMP/whole.jsonl"
+status 0 "$lab" best -j -n 3 --by aggregate_mbps "$TMP"/sweep-?-of-3.jsonl "$TMP/whole.jsonl"
 equal "the best is the best" "$(jq '.best[0].result.aggregate_mbps' "$TMP/out")" \
 	"$(jq -s 'map(.result.aggregate_mbps) | max' "$TMP/whole.jsonl")"
 check "and no point is told twice" jq -e '.best | length == 3 and (map(.point) | unique | length == 3)' \
 	"$TMP/out"
-status 78 "$bench" sweep "$llnl" --grid model.buffer_bytes=65536 --out "$TMP/whole.jsonl"
-status 78 "$bench" sweep "$llnl" --grid model.buffer_bytes=65536,1
+status 78 "$lab" sweep "$llnl" --grid model.buffer_bytes=65536 --out "$TMP/whole.jsonl"
+status 78 "$lab" sweep "$llnl" --grid model.buffer_bytes=65536,1
 
 # A fit of a few draws, of which each is held against what `run` makes of it.
-mkdir -p "$TMP/research/fits"
+mkdir -p "$TMP/lab/fits"
 sed "s|^experiment: |&$top/perftest/experiments/|; s/^draws: .*/draws: 8/" \
-	"$top/perftest/research/fits/lustre.yaml" >"$TMP/research/fits/few.yaml"
-echo 'set: [duration_ms=8, measure_from_ms=2]' >>"$TMP/research/fits/few.yaml"
-few=(--fit "$TMP/research/fits/few.yaml")
-status 0 "$bench" sweep "${few[@]}" --jobs 1 --out "$TMP/one.jsonl"
-status 0 "$bench" sweep "${few[@]}" --jobs 3 --out "$TMP/three.jsonl"
+	"$top/perftest/lab/fits/lustre.yaml" >"$TMP/lab/fits/few.yaml"
+echo 'set: [duration_ms=8, measure_from_ms=2]' >>"$TMP/lab/fits/few.yaml"
+few=(--fit "$TMP/lab/fits/few.yaml")
+status 0 "$lab" sweep "${few[@]}" --jobs 1 --out "$TMP/one.jsonl"
+status 0 "$lab" sweep "${few[@]}" --jobs 3 --out "$TMP/three.jsonl"
 same "a fit draws the same in any number of jobs" <(points "$TMP/one.jsonl") <(points "$TMP/three.jsonl")
 for i in 1 2 3; do
-	status 0 "$bench" sweep "${few[@]}" --shard $i/3 --out "$TMP/fit-$i.jsonl"
+	status 0 "$lab" sweep "${few[@]}" --shard $i/3 --out "$TMP/fit-$i.jsonl"
 done
 points "$TMP"/fit-?.jsonl >"$TMP/got"
 same "and in any number of shards" <(points "$TMP/one.jsonl") "$TMP/got"
 head -n 3 "$TMP/one.jsonl" >"$TMP/killed-fit.jsonl"
-status 0 "$bench" sweep "${few[@]}" --out "$TMP/killed-fit.jsonl"
+status 0 "$lab" sweep "${few[@]}" --out "$TMP/killed-fit.jsonl"
 same "and goes on where it was" <(points "$TMP/one.jsonl") <(points "$TMP/killed-fit.jsonl")
-status 0 "$bench" sweep "${few[@]}" --as-is --out "$TMP/as-is.jsonl"
+status 0 "$lab" sweep "${few[@]}" --as-is --out "$TMP/as-is.jsonl"
 equal "the scenario as it is has one result" "$(jq -c .point "$TMP/as-is.jsonl")" '{}'
-status 0 "$bench" best -j -n 8 --given "$TMP/as-is.jsonl" "$TMP/three.jsonl"
+status 0 "$lab" best -j -n 8 --given "$TMP/as-is.jsonl" "$TMP/three.jsonl"
 cp "$TMP/out" "$TMP/best.json"
 check "the least miss is the best" jq -e '.by == "miss" and .points == 8 and (.best | length == 8) and
 	([.best[].result.miss] | . == sort) and .median == .best[3]' "$TMP/best.json"
@@ -166,24 +171,24 @@ check "the best misses by what run makes of it" jq -e --slurpfile b "$TMP/best.j
 	[.rows[] | select($r[.name]) | (.measured - $r[.name]) as $d | select($d < 1e-6 and $d > -1e-6) |
 	(.measured - .published) / (if .measured > .published then .high else .low end - .published)] |
 	length == 3 and ((max - $r.miss) | . < 1e-6 and . > -1e-6)' "$TMP/out"
-status 0 "$bench" best -n 1 "$TMP/three.jsonl"
+status 0 "$lab" best -n 1 "$TMP/three.jsonl"
 check "the best is told as lines of the scenario" grep -qE '^    buffer_bytes: [0-9]+$' "$TMP/out"
-status 78 "$bench" sweep "${few[@]}" --grid model.buffer_bytes=1
-status 1 "$bench" sweep "${few[@]}" "$llnl"
-sed -i 's/^measure: .*/measure: least/; s/^rows:/foo: 1\n&/' "$TMP/research/fits/few.yaml"
-status 78 "$bench" sweep "${few[@]}"
+status 78 "$lab" sweep "${few[@]}" --grid model.buffer_bytes=1
+status 1 "$lab" sweep "${few[@]}" "$llnl"
+sed -i 's/^measure: .*/measure: least/; s/^rows:/foo: 1\n&/' "$TMP/lab/fits/few.yaml"
+status 78 "$lab" sweep "${few[@]}"
 equal "mistakes in a fit have their places" "$(grep -cE "few.yaml:[0-9]+:[0-9]+: (foo: unknown|measure: got)" "$TMP/err")" 2
 
 # How long it takes is another question than whether it does.
-"$bench" cycle -j >"$TMP/cycle.json" || :
+"$lab" cycle -j >"$TMP/cycle.json" || :
 check "a decision is measured on 3456 hosts" jq -e '.hosts == 3456 and .decisions > 30 and .roots >= 8
 	and .rounds > 0 and .median_cpu_ms > 0 and .most_cpu_ms >= .median_cpu_ms' "$TMP/cycle.json"
-"$bench" classify --random 3 --seed 500000 -v >"$TMP/out" 2>"$TMP/err" || :
+"$lab" classify --random 3 --seed 500000 -v >"$TMP/out" 2>"$TMP/err" || :
 check "a mistake has its seed and its numbers" grep -q '^seed 50000[012]: .*: .* port [0-9]*; .*[0-9]' "$TMP/err"
 
 few=(--grid 'congestion_control.switch.threshold=2,12' --grid congestion_control.ca.ccti_timer=16
 	--grid 'individual.end_permille=1000,1400')
-status 0 "$bench" oracle --random 2 --seed 5 "${few[@]}" -j -o "$TMP/oracle.json"
+status 0 "$lab" oracle --random 2 --seed 5 "${few[@]}" -j -o "$TMP/oracle.json"
 check "the best static setting of a draw is no worse than any" jq -e '(.scenarios | length == 2) and
 	([.scenarios[] | (.best >= .off and .best >= .uniform and .best >= .individual)] | all) and
 	(.scenarios[0] | .seed == 5 and .best > .off and (.uniform_set | IN("2 16", "12 16")) and
@@ -192,7 +197,7 @@ check "the shares are counted" jq -e '(.scenarios | map(select(.best >= 0.97)) |
 	.settings.best.reached == $n and .settings.either.reached >= $n and .misses.draws == 2 - 2 * $n and
 	(.settings.off | .harmed == 0)' "$TMP/out"
 same "the file has the same" <(jq . "$TMP/out") <(jq . "$TMP/oracle.json")
-"$bench" tune --random 2 --seed 5 -j >"$TMP/out" || :
+"$lab" tune --random 2 --seed 5 -j >"$TMP/out" || :
 check "the loop reaches the same there, at the start and settled" jq -e --slurpfile o "$TMP/oracle.json" '
 	def same($a; $b): $a - $b | . < 1e-6 and . > -1e-6;
 	[[.scenarios, $o[0].scenarios] | transpose[] | .[0].seed == .[1].seed and
@@ -204,19 +209,19 @@ check "what is asked for is told, with what was measured" jq -e '
 	.rows[1].measured == part(.settled.reached) and .rows[1].target == 0.87 and
 	.rows[3].measured == part(.start.harmed) and .rows[4].measured == part(.start.reached) and
 	.ok == ([.rows[].ok] | all)' "$TMP/out"
-"$bench" tune --random 1 --seed 5 --condition no-logs -j >"$TMP/out" || :
+"$lab" tune --random 1 --seed 5 --condition no-logs -j >"$TMP/out" || :
 check "a fabric without logs is judged by harm alone" jq -e '(.rows | length == 1) and .condition == "no-logs"' "$TMP/out"
-status 1 "$bench" tune --random 1 --condition fog
+status 1 "$lab" tune --random 1 --condition fog
 check "the conditions there are are told" grep -q 'want one of per-sl, no-waits' "$TMP/err"
-status 0 "$bench" oracle --random 1 --seed 16 "${few[@]}"
+status 0 "$lab" oracle --random 1 --seed 16 "${few[@]}"
 check "a draw without congestion needs nothing" grep -q '^best individual  *100' "$TMP/out"
-status 1 "$bench" oracle --random 1 --grid individual.foo=1
+status 1 "$lab" oracle --random 1 --grid individual.foo=1
 check "a wrong key is told" grep -q 'individual.foo, want individual.end_permille' "$TMP/err"
-status 1 "$bench" oracle --random 1 --grid individual.calm=2
+status 1 "$lab" oracle --random 1 --grid individual.calm=2
 check "a wrong value is told" grep -q 'calm: got "2", want 0 to 1' "$TMP/err"
-status 1 "$bench" oracle --random 1 lustre
+status 1 "$lab" oracle --random 1 lustre
 
-status 0 "$bench" osm-model -j --tree 4,1 --tree 4,2 --tree 8,1 --repeat 1
+status 0 "$lab" osm-model -j --tree 4,1 --tree 4,2 --tree 8,1 --repeat 1
 check "counts of three trees are the model's" jq -e '(.trees | length == 3) and
 	([.trees[].counts[].ok] | all) and ([.trees[] | .poll_s > 0 and .push_s > 0] | all) and
 	(.predictions[0] | has("predicted_s", "predicted_poll_s", "predicted_push_s"))' "$TMP/out"

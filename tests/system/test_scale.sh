@@ -9,8 +9,8 @@ TOOL_SECONDS=60
 tree 36 2 >"$TMP/tree.yaml"
 start_sim "$TMP/tree.yaml" --speed 1
 start_opensm 'sweep_interval 0' # its own SMPs are not to be counted
-bench() { stock "$IBCC_BUILD/ibcc-bench" "$@"; }
-all_fresh() { bench poll --alone --repeat 1 -j >"$TMP/poll.json" && jq -e '.ports == 2592 and .fresh == 2592 and .mads <= 5832' "$TMP/poll.json"; }
+lab() { stock "$IBCC_BUILD/ibcc-lab" "$@"; }
+all_fresh() { lab poll --alone --repeat 1 -j >"$TMP/poll.json" && jq -e '.ports == 2592 and .fresh == 2592 and .mads <= 5832' "$TMP/poll.json"; }
 # The simulator reads the last LIDs a moment after they are set; and a busy machine may lose a few MADs, which are then
 # sent again.
 wait_until 60 all_fresh || fail "not all ports are read: $(cat "$TMP/poll.json")"
@@ -19,7 +19,7 @@ equal "with two MADs each, one more at hosts" "$(jq '.mads' "$TMP/poll.json")" 5
 
 # 648 settings with two blocks of tables, 54 settings with one block of 37 or two of 32 ports.
 before=$(set_mads)
-bench push -j >"$TMP/push.json" 2>"$TMP/push.log" || fail "push: $(cat "$TMP/push.json" "$TMP/push.log")"
+lab push -j >"$TMP/push.json" 2>"$TMP/push.log" || fail "push: $(cat "$TMP/push.json" "$TMP/push.log")"
 step() { jq -c ".steps[] | select(.step == \"$1\") | [.writes, .verified, .set_mads, .mads]" "$TMP/push.json"; }
 writes=$(jq '.steps[0].writes' "$TMP/push.json")
 [ "$writes" -ge $((648 * 3 + 54 * 2)) ] && [ "$writes" -le $((648 * 3 + 54 * 3)) ] || fail "writes: $writes"
@@ -32,7 +32,7 @@ equal "the fabric has seen no other Set" "$(($(set_mads) - before))" "$((2 * wri
 
 # The fabric is found with fewer SMPs than that, once; and when nothing moves switches have one request
 # or two, as hosts have.
-bench poll --alone --repeat 1 -j >"$TMP/poll.json" || fail "poll"
+lab poll --alone --repeat 1 -j >"$TMP/poll.json" || fail "poll"
 jq -c '[.discovery, .limited, .rest]' "$TMP/poll.json"
 # All 1296 links read QDR, so one end of each is asked whether it is FDR10.
 equal "SMPs of a discovery: 1297 nodes behind ports, 702 names, 54 switches, 2646 ports, 594 blocks of tables, rates" \

@@ -10,7 +10,7 @@
 #include "draws.h"
 #include "files.h"
 #include "perftest/bench/words.h"
-#include "perftest/research/best.h"
+#include "perftest/lab/best.h"
 
 #define N 300
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "files.h"
-#include "perftest/research/fit.h"
+#include "perftest/lab/fit.h"
 
 static const char scenario[] =
 	"name: x\nduration_ms: 1\nmeasure_from_ms: 0.2\n"
@@ -271,7 +271,7 @@ static void the_tree_has_good_ones(void **state)
 	struct ibcc_fit f;
 
 	(void)state;
-	if (ibcc_fit_load("perftest/research/fits/lustre.yaml", &f, &e))
+	if (ibcc_fit_load("perftest/lab/fits/lustre.yaml", &f, &e))
 		fail_msg("%s", e.text ? e.text : "cannot be read");
 	assert_int_equal(f.draws, 2000);
 	assert_int_equal(f.x.n_rows, 3);

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "files.h"
-#include "perftest/research/grid.h"
-#include "perftest/research/sweep_file.h"
+#include "perftest/lab/grid.h"
+#include "perftest/lab/sweep_file.h"
 
 #define ID "0123456789abcdef"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "perftest/osm/osm_model.h"
+#include "perftest/lab/osm_model.h"
 
 static uint64_t sum(const struct ibcc_osm_tree *t, enum ibcc_osm_smp from, enum ibcc_osm_smp to)
 {

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "perftest/research/random_judge.h"
+#include "perftest/lab/random_judge.h"
 
 /* Better than asked for is no matter of chance. */
 static void test_better(void **state)

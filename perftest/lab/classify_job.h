@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* One scenario's classification: what was seen pass by pass, to be held against the truth. Internal
+ * to classify.c and classify_judge.c.
+ */
+#ifndef PERFTEST_LAB_CLASSIFY_JOB_H
+#define PERFTEST_LAB_CLASSIFY_JOB_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <ibcc/measure.h>
+#include <ibcc/picture.h>
+#include <ibcc/scenario.h>
+
+#include "perftest/bench/truth.h"
+#include "perftest/lab/classify.h"
+
+/* Hotspots of drawn scenarios begin by 5 ms; buffers before slow roots take some more to fill. */
+#define IBCC_PROBE_PASS 12u
+/* For each root; marks of the one before still come in the first. */
+#define IBCC_PROBE_PASSES 6u
+
+struct ibcc_classify_seen {
+	uint32_t n;
+	struct ibcc_root *root; /* without sources */
+};
+
+struct ibcc_classify_job {
+	struct ibcc_scenario s;
+	struct ibcc_truth truth;
+	struct ibcc_measure m;
+	struct ibcc_classify_seen before, first; /* roots in the passes before the probe */
+	uint8_t *named; /* [root of `first` * n_ports + port]: a contributor */
+	uint8_t *waits; /* likewise: a bit for each pass in which it waits behind a root */
+	uint64_t *becn; /* likewise */
+	uint16_t *wait;
+	struct ibcc_classified *sum;
+	uint64_t seed;
+	FILE *notes; /* NULL: mistakes are only counted */
+};
+
+/* Adds to the sums how what was seen compares with the truth. As ibcc_truth_senders(). */
+int ibcc_classify_judge(struct ibcc_classify_job *j);
+
+#endif

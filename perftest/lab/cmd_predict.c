@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Predictions against what their plans then bring, on scenarios by chance. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/table.h>
+
+#include "perftest/bench/bench.h"
+#include "perftest/bench/report.h"
+#include "perftest/lab/lab.h"
+#include "perftest/lab/predict.h"
+#include "perftest/lab/runs.h"
+
+enum { VARIANTS = 3 };
+
+struct options {
+	uint64_t n, seed, jobs;
+	enum ibcc_predict_probe probe;
+	bool json;
+};
+
+static const char *const variant_names[VARIANTS] = { "V1 drawn rates", "V2 closed hot flows",
+						     "V3 all closed" };
+
+struct work {
+	uint64_t n, seed;
+	enum ibcc_predict_probe probe;
+	struct ibcc_predict_case *one; /* by draw, the variants of each together */
+};
+
+/* Of one variant, or of several. */
+struct sums {
+	uint64_t draws, congested, steady, speaks, covered, roots, open, held;
+	double *total, *victims, *root; /* errors; owned */
+	double cpu_s;
+};
+
+/* What is asked for. */
+struct row {
+	const char *name, *unit;
+	double target, measured;
+	bool at_least;
+};
+
+enum { ROWS = 9 };
+
+static int predict(void *arg, uint64_t i, struct ibcc_yaml_errors *e)
+{
+	struct work *w = arg;
+
+	return ibcc_predict_draw(w->seed + i / VARIANTS,
+				 (enum ibcc_predict_variant)(IBCC_PREDICT_V1 + i % VARIANTS),
+				 w->probe, &w->one[i], e);
+}
+
+static double factor(const struct ibcc_amount *a)
+{
+	return a->now_mbps > 0 ? a->expected_mbps / a->now_mbps : 1;
+}
+
+static void add(struct sums *s, const struct ibcc_predict_case *c)
+{
+	double total = factor(&c->p.total), truth = c->total * c->p.total.now_mbps;
+
+	s->draws++;
+	s->congested += c->congested;
+	s->steady += c->congested && c->steady;
+	if (!c->congested || !c->steady)
+		return;
+	if (c->root_known)
+		s->root[s->roots++] = fabs(c->root_predicted - c->root);
+	s->open += c->n_open;
+	s->held += c->open_held;
+	s->cpu_s += c->p.cpu_s;
+	if (!c->p.known)
+		return;
+	s->total[s->speaks] = fabs(total / c->total - 1);
+	s->victims[s->speaks++] = fabs(factor(&c->p.victims) - c->victims);
+	s->covered += truth >= c->p.total.low_mbps && truth <= c->p.total.high_mbps;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* NAN of nothing. The value that a share of them does not exceed. */
+static double quantile(const double *v, uint64_t n, double share)
+{
+	uint64_t at = (uint64_t)ceil(share * (double)n);
+
+	return n ? v[at ? at - 1 : 0] : NAN;
+}
+
+static void sums_free(struct sums *s)
+{
+	free(s->total);
+	free(s->victims);
+	free(s->root);
+}
+
+/* Of variants from one to before another. */
+static int sum_up(const struct work *w, unsigned int from, unsigned int to, struct sums *s)
+{
+	size_t most = (size_t)w->n * VARIANTS + 1;
+
+	*s = (struct sums){ .total = calloc(most, sizeof(double)),
+			    .victims = calloc(most, sizeof(double)),
+			    .root = calloc(most, sizeof(double)) };
+	if (!s->total || !s->victims || !s->root)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < w->n * VARIANTS; i++)
+		if (i % VARIANTS >= from && i % VARIANTS < to)
+			add(s, &w->one[i]);
+	qsort(s->total, s->speaks, sizeof(double), by_value);
+	qsort(s->victims, s->speaks, sizeof(double), by_value);
+	qsort(s->root, s->roots, sizeof(double), by_value);
+	return 0;
+}
+
+static double part(uint64_t k, uint64_t n)
+{
+	return n ? (double)k / (double)n : NAN;
+}
+
+static bool holds(const struct row *r)
+{
+	return r->at_least ? r->measured >= r->target : r->measured <= r->target;
+}
+
+/* `all`: of the first two variants together. */
+static void judge(const struct sums *s, const struct sums *all, struct row *row)
+{
+	const struct row rows[ROWS] = {
+		{ "steady draws where it speaks", "draws", 100, (double)all->speaks, true },
+		{ "speaks in V1", "share", 0.25, part(s[0].speaks, s[0].steady), true },
+		{ "speaks in V2", "share", 0.25, part(s[1].speaks, s[1].steady), true },
+		{ "speaks in V3", "share", 0, part(s[2].speaks, s[2].steady), false },
+		{ "total off, median", "share", 0.02, quantile(all->total, all->speaks, 0.5),
+		  false },
+		{ "total off, 90th percentile", "share", 0.13,
+		  quantile(all->total, all->speaks, 0.9), false },
+		{ "total within the range", "share", 0.8, part(all->covered, all->speaks), true },
+		{ "root off, median", "share", 0.02, quantile(all->root, all->roots, 0.5), false },
+		{ "root off, 90th percentile", "share", 0.11, quantile(all->root, all->roots, 0.9),
+		  false },
+	};
+
+	for (int i = 0; i < ROWS; i++)
+		row[i] = rows[i];
+}
+
+static const char *percent(double v, char *buf)
+{
+	return ibcc_table_number(100 * v, buf, IBCC_CELL_BYTES);
+}
+
+static int print_table(const struct sums *s)
+{
+	static const struct ibcc_table_column columns[] = {
+		{ "", false },          { "CONGESTED", true },           { "STEADY", true },
+		{ "SPEAKS", true },     { "TOTAL OFF %", true },         { "P90", true },
+		{ "IN RANGE %", true }, { "VICTIMS OFF, POINTS", true }, { "P90", true },
+		{ "ROOTS TOLD", true }, { "OFF, POINTS", true },         { "P90", true },
+		{ "ROOTS OPEN", true }, { "IN BOUNDS %", true },
+	};
+	enum { N = sizeof(columns) / sizeof(*columns) };
+	struct libscols_table *t = ibcc_table_new(columns, N, stdout);
+	int rc = t ? 0 : -ENOMEM;
+
+	for (int v = 0; v < VARIANTS && !rc; v++) {
+		const struct sums *x = &s[v];
+		uint64_t n[] = { x->congested, x->steady, x->speaks, x->roots, x->open };
+		char buf[N][IBCC_CELL_BYTES];
+		const char *cell[N] = { variant_names[v], buf[0], buf[1], buf[2] };
+
+		for (int i = 0; i < 5; i++)
+			snprintf(buf[i < 4 ? i : 12], IBCC_CELL_BYTES, "%llu",
+				 (unsigned long long)n[i]);
+		cell[4] = percent(quantile(x->total, x->speaks, 0.5), buf[4]);
+		cell[5] = percent(quantile(x->total, x->speaks, 0.9), buf[5]);
+		cell[6] = percent(part(x->covered, x->speaks), buf[6]);
+		cell[7] = percent(quantile(x->victims, x->speaks, 0.5), buf[7]);
+		cell[8] = percent(quantile(x->victims, x->speaks, 0.9), buf[8]);
+		cell[9] = buf[3];
+		cell[10] = percent(quantile(x->root, x->roots, 0.5), buf[10]);
+		cell[11] = percent(quantile(x->root, x->roots, 0.9), buf[11]);
+		cell[12] = buf[12];
+		cell[13] = percent(part(x->held, x->open), buf[13]);
+		rc = ibcc_table_add(t, cell);
+	}
+	if (!rc)
+		return ibcc_table_print(t);
+	scols_unref_table(t);
+	return rc;
+}
+
+static void print_rows(const struct row *row)
+{
+	puts("");
+	for (int i = 0; i < ROWS; i++)
+		printf("%-34s %9.3f (%s %.3f): %s\n", row[i].name, row[i].measured,
+		       row[i].at_least ? "at least" : "at most", row[i].target,
+		       holds(&row[i]) ? "ok" : "NO");
+}
+
+static int print_json(const struct work *w, const struct row *row, bool ok)
+{
+	json_t *rows = json_array(), *all = json_array();
+
+	for (int i = 0; i < ROWS; i++)
+		json_array_append_new(rows,
+				      json_pack("{ss ss sf so sb}", "name", row[i].name, "unit",
+						row[i].unit, "target", row[i].target, "measured",
+						ibcc_report_number(row[i].measured), "ok",
+						(int)holds(&row[i])));
+	for (uint64_t i = 0; i < w->n * VARIANTS; i++) {
+		const struct ibcc_predict_case *c = &w->one[i];
+
+		if (!c->congested)
+			continue;
+		json_array_append_new(
+			all,
+			json_pack("{sI si sb sb ss sf sf sf sf so so si si sf sf sf}", "seed",
+				  (json_int_t)(w->seed + i / VARIANTS), "variant",
+				  (int)(1 + i % VARIANTS), "steady", (int)c->steady, "known",
+				  (int)c->p.known, "why", ibcc_prediction_reason(c->p.why),
+				  "total_predicted", factor(&c->p.total), "total", c->total,
+				  "victims_predicted", factor(&c->p.victims), "victims", c->victims,
+				  "root_predicted",
+				  c->root_known ? json_real(c->root_predicted) : json_null(),
+				  "root", ibcc_report_number(c->root), "open_roots", (int)c->n_open,
+				  "open_held", (int)c->open_held, "replay_rate", c->p.replay_rate,
+				  "replay_wait", c->p.replay_wait, "cpu_s", c->p.cpu_s));
+	}
+	return ibcc_report_json(json_pack("{si ss sI so so sb}", "schema", 1, "experiment",
+					  "predict", "seed", (json_int_t)w->seed, "rows", rows,
+					  "cases", all, "ok", (int)ok),
+				false, stdout);
+}
+
+static int report(const struct work *w, bool json)
+{
+	struct sums s[VARIANTS + 1] = { 0 };
+	struct row row[ROWS];
+	bool ok = true;
+	int rc = 0;
+
+	for (unsigned int v = 0; v < VARIANTS && !rc; v++)
+		rc = sum_up(w, v, v + 1, &s[v]);
+	if (!rc)
+		rc = sum_up(w, 0, 2, &s[VARIANTS]);
+	if (!rc) {
+		judge(s, &s[VARIANTS], row);
+		for (int i = 0; i < ROWS; i++)
+			ok = ok && holds(&row[i]);
+		rc = json ? print_json(w, row, ok) : print_table(s);
+	}
+	if (!rc && !json) {
+		print_rows(row);
+		printf("%llu draws from seed %llu on, of each variant\n", (unsigned long long)w->n,
+		       (unsigned long long)w->seed);
+	}
+	for (int v = 0; v <= VARIANTS; v++)
+		sums_free(&s[v]);
+	return rc || !ok || fflush(stdout) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
+}
+
+static int predict_all(const struct options *o)
+{
+	struct work w = { .n = o->n,
+			  .seed = o->seed,
+			  .probe = o->probe,
+			  .one = calloc(o->n * VARIANTS, sizeof(*w.one)) };
+	const struct ibcc_runs runs = {
+		.n = o->n * VARIANTS, .threads = (unsigned int)o->jobs, .one = predict, .arg = &w
+	};
+	struct ibcc_yaml_errors e = { 0 };
+	int rc = w.one ? ibcc_runs_all(&runs) : -ENOMEM, exit;
+
+	exit = rc ? ibcc_bench_fail("predict", rc, &e) : report(&w, o->json);
+	free(w.one);
+	return exit;
+}
+
+static int read_probe(void *place, const char *text)
+{
+	enum ibcc_predict_probe *probe = place;
+
+	*probe = !strcmp(text, "logs") ? IBCC_PROBE_LOGS : IBCC_PROBE_BECNS;
+	return !strcmp(text, "logs") || !strcmp(text, "becns") ? 0 : -EINVAL;
+}
+
+static const struct ibcc_option options[] = {
+	IBCC_OPTION_RANDOM(struct options, n),
+	IBCC_OPTION_SEED(struct options, seed, 0),
+	{ "probe", 0, IBCC_OPTION_READ, "becns|logs", "Have switches mark, and adapters not react",
+	  .at = offsetof(struct options, probe), .read = read_probe, .want = "becns or logs" },
+	IBCC_OPTION_JSON(struct options),
+	IBCC_OPTION_JOBS(struct options, jobs),
+};
+
+static int run(const struct ibcc_command *c, int argc, char **argv)
+{
+	struct options o = { .n = 150, .seed = 1, .probe = IBCC_PROBE_NONE };
+	int first;
+
+	return ibcc_command_read(c, argc, argv, &o, &first) ? IBCC_EXIT_ERROR : predict_all(&o);
+}
+
+const struct ibcc_command ibcc_lab_predict = {
+	.name = "predict",
+	.what = "predictions against what their plans then bring",
+	.option = options,
+	.n_options = sizeof(options) / sizeof(*options),
+	.run = run,
+};

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a prediction costs on large fabrics: 648 hosts by the engine, 3456 by the fluid model, each
+ * with traffic all over the fabric and 48 senders to a slow host. Loads are made up, so that
+ * nothing is said of what comes out, and the replay may well not agree: then the same is asked
+ * without it.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include <ibcc/fluid.h>
+#include <ibcc/now.h>
+#include <ibcc/rng.h>
+#include <ibcc/route.h>
+#include <ibcc/scenario_file.h>
+#include <ibcc/table.h>
+#include <ibcc/twin.h>
+
+#include "perftest/bench/bench.h"
+#include "perftest/bench/report.h"
+#include "perftest/lab/lab.h"
+
+#define DESTINATIONS 16u
+#define EACH_MBPS    500.0 /* from a host to one of them */
+#define SENDERS      48u
+#define SLOW_MBPS    8000u
+#define TWIN_S       10.0
+#define FLUID_S      0.2
+#define MEMORY_MB    64.0
+
+struct cost {
+	const char *scenario;
+	double target_s;
+	uint32_t hosts, pairs;
+	double infer_s, run_s, simulated_ms, memory_mb; /* memory: the process's, the most so far */
+};
+
+struct work {
+	const struct ibcc_topo *t;
+	uint32_t *host, n; /* their ports */
+	struct ibcc_loads before, now;
+	struct ibcc_settings settings;
+	struct ibcc_traffic traffic;
+	struct ibcc_traffic_root root;
+	double slices;
+};
+
+static void send(const struct ibcc_topo *t, struct ibcc_loads *l, uint32_t src, uint32_t dst,
+		 double mbps)
+{
+	struct ibcc_route r;
+
+	if (ibcc_route_follow(t, src, t->port[dst].lid, &r))
+		return;
+	for (unsigned int i = 0; i < r.n; i++)
+		l->mbps[r.out[i]] += mbps;
+}
+
+static int make_loads(struct work *w)
+{
+	const struct ibcc_topo *t = w->t;
+	uint64_t rng = 7;
+	uint32_t hot;
+	int rc = ibcc_loads_init(&w->before, t->n_ports);
+
+	if (!rc)
+		rc = ibcc_loads_init(&w->now, t->n_ports);
+	w->host = calloc(t->n_nodes + 1u, sizeof(*w->host));
+	if (rc || !w->host)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		if (!ibcc_topo_is_switch(t, i))
+			w->host[w->n++] = t->node[i].first_port + 1;
+	hot = w->host[w->n / 2];
+	for (uint32_t i = 0; i < w->n; i++) {
+		bool sender = i % (w->n / SENDERS) == 1 && w->host[i] != hot;
+
+		for (unsigned int k = 0; k < DESTINATIONS; k++) {
+			uint32_t dst = w->host[ibcc_rng_below(&rng, w->n)];
+
+			if (dst == hot || dst == w->host[i])
+				continue;
+			send(t, &w->before, w->host[i], dst, EACH_MBPS);
+			send(t, &w->now, w->host[i], dst, sender ? EACH_MBPS / 2 : EACH_MBPS);
+		}
+		if (!sender)
+			continue;
+		send(t, &w->now, w->host[i], hot, (double)SLOW_MBPS / SENDERS);
+		w->now.wait[w->host[i]] =
+			1 - w->now.mbps[w->host[i]] / t->port[w->host[i]].rate_mbps;
+	}
+	w->before.n = w->now.n = IBCC_RECENT;
+	w->root = (struct ibcc_traffic_root){ .port = t->port[hot].peer,
+					      .kind = IBCC_CONGESTION_OUTPUT,
+					      .rate_mbps = SLOW_MBPS };
+	return ibcc_settings_init(&w->settings, t);
+}
+
+static uint64_t cpu_ns(void *arg)
+{
+	struct work *w = arg;
+
+	w->slices++;
+	return (uint64_t)(ibcc_now_cpu_s() * 1e9);
+}
+
+/* As much of the replay and of what follows as the time is enough for. */
+static int run_twin(struct work *w, struct cost *c)
+{
+	const double left_s = TWIN_S - c->infer_s;
+	const struct ibcc_twin_in in = { .t = w->t,
+					 .traffic = &w->traffic,
+					 .n_roots = 1,
+					 .root = &w->root,
+					 .now = &w->settings,
+					 .cpu_ns = cpu_ns,
+					 .arg = w,
+					 .until_ns = cpu_ns(w) + (uint64_t)(left_s * 1e9) };
+	struct ibcc_twin_state now = { 0 }, then = { 0 };
+	struct ibcc_twin *twin;
+	int rc;
+
+	twin = ibcc_twin_new(&in, &rc);
+	if (twin)
+		rc = ibcc_twin_replay(twin, &now);
+	if (!rc)
+		rc = ibcc_twin_try(twin, &w->settings, &then);
+	ibcc_twin_state_fini(&now);
+	ibcc_twin_state_fini(&then);
+	ibcc_twin_free(twin);
+	c->simulated_ms = w->slices - 2; /* it is asked twice before the first */
+	return rc == -ECANCELED ? 0 : rc;
+}
+
+static int run_fluid(struct work *w)
+{
+	double *rate = calloc(w->traffic.n_pairs + 1u, sizeof(*rate));
+	const bool holds = true;
+	int rc = rate ? ibcc_fluid_solve(w->t, &w->traffic, 1, &w->root, NULL, rate) : -ENOMEM;
+
+	if (!rc)
+		rc = ibcc_fluid_solve(w->t, &w->traffic, 1, &w->root, &holds, rate);
+	free(rate);
+	return rc;
+}
+
+static int measure_on(struct work *w, struct cost *c)
+{
+	struct ibcc_traffic_in in = {
+		.t = w->t, .before = &w->before, .now = &w->now, .n_roots = 1, .root = &w->root
+	};
+	struct rusage u;
+	double from;
+	int rc = make_loads(w);
+
+	if (rc)
+		return rc;
+	from = ibcc_now_cpu_s();
+	rc = ibcc_traffic_infer(&in, &w->traffic);
+	c->infer_s = ibcc_now_cpu_s() - from;
+	from = ibcc_now_cpu_s();
+	if (!rc)
+		rc = c->target_s == TWIN_S ? run_twin(w, c) : run_fluid(w);
+	c->run_s = ibcc_now_cpu_s() - from;
+	c->hosts = w->n;
+	c->pairs = w->traffic.n_pairs;
+	getrusage(RUSAGE_SELF, &u);
+	c->memory_mb = (double)u.ru_maxrss / 1024;
+	return rc;
+}
+
+static int measure(struct cost *c, struct ibcc_yaml_errors *e)
+{
+	struct work w = { .n = 0 };
+	struct ibcc_scenario s;
+	char folder[PATH_MAX], path[2 * PATH_MAX];
+	int rc = ibcc_bench_folder(folder, sizeof(folder));
+
+	if (rc)
+		return rc;
+	snprintf(path, sizeof(path), "%s/scenarios/%s.yaml", folder, c->scenario);
+	rc = ibcc_scenario_load(path, &s, e);
+	if (rc)
+		return rc;
+	w.t = s.topo;
+	rc = measure_on(&w, c);
+	ibcc_traffic_fini(&w.traffic);
+	ibcc_loads_fini(&w.before);
+	ibcc_loads_fini(&w.now);
+	ibcc_settings_fini(&w.settings);
+	free(w.host);
+	ibcc_scenario_fini(&s);
+	return rc;
+}
+
+static bool holds(const struct cost *c)
+{
+	return c->infer_s + c->run_s <= c->target_s && c->memory_mb <= MEMORY_MB;
+}
+
+static int print_table(const struct cost *c, unsigned int n)
+{
+	static const struct ibcc_table_column columns[] = {
+		{ "HOSTS", true },      { "PAIRS", true },      { "INFERENCE CPU s", true },
+		{ "THEN s", true },     { "MAY TAKE s", true }, { "SIMULATED ms", true },
+		{ "PROCESS MB", true },
+	};
+	enum { N = sizeof(columns) / sizeof(*columns) };
+	struct libscols_table *t = ibcc_table_new(columns, N, stdout);
+	int rc = t ? 0 : -ENOMEM;
+
+	for (unsigned int i = 0; i < n && !rc; i++) {
+		const double v[N] = { c[i].hosts,    c[i].pairs,        c[i].infer_s,  c[i].run_s,
+				      c[i].target_s, c[i].simulated_ms, c[i].memory_mb };
+		char buf[N][IBCC_CELL_BYTES];
+		const char *cell[N];
+
+		for (int k = 0; k < N; k++)
+			cell[k] = ibcc_table_number(v[k], buf[k], IBCC_CELL_BYTES);
+		rc = ibcc_table_add(t, cell);
+	}
+	if (!rc)
+		return ibcc_table_print(t);
+	scols_unref_table(t);
+	return rc;
+}
+
+static int print_json(const struct cost *c, unsigned int n, bool ok)
+{
+	json_t *rows = json_array();
+
+	for (unsigned int i = 0; i < n; i++)
+		json_array_append_new(
+			rows, json_pack("{si si sf sf sf sf sf sb}", "hosts", (int)c[i].hosts,
+					"pairs", (int)c[i].pairs, "inference_cpu_s", c[i].infer_s,
+					"cpu_s", c[i].run_s, "target_s", c[i].target_s,
+					"simulated_ms", c[i].simulated_ms, "process_mb",
+					c[i].memory_mb, "ok", (int)holds(&c[i])));
+	return ibcc_report_json(json_pack("{si ss so sb}", "schema", 1, "experiment", "prediction",
+					  "rows", rows, "ok", (int)ok),
+				false, stdout);
+}
+
+struct options {
+	bool json;
+};
+
+static const struct ibcc_option options[] = { IBCC_OPTION_JSON(struct options) };
+
+static int run(const struct ibcc_command *c, int argc, char **argv)
+{
+	struct cost cost[] = { { .scenario = "speed-cycle", .target_s = FLUID_S },
+			       { .scenario = "large", .target_s = TWIN_S } };
+	enum { N = sizeof(cost) / sizeof(*cost) };
+	struct ibcc_yaml_errors e = { 0 };
+	struct options o = { .json = false };
+	bool ok = true;
+	int first, rc = 0;
+
+	if (ibcc_command_read(c, argc, argv, &o, &first))
+		return IBCC_EXIT_ERROR;
+	for (unsigned int i = 0; i < N && !rc; i++) {
+		rc = measure(&cost[i], &e);
+		ok = ok && holds(&cost[i]);
+	}
+	if (rc)
+		return ibcc_bench_fail("prediction", rc, &e);
+	rc = o.json ? print_json(cost, N, ok) : print_table(cost, N);
+	return rc || !ok ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
+}
+
+const struct ibcc_command ibcc_lab_prediction = {
+	.name = "prediction",
+	.what = "CPU time and memory of a prediction for large fabrics",
+	.option = options,
+	.n_options = sizeof(options) / sizeof(*options),
+	.run = run,
+};

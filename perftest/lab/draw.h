@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Scenarios by chance: fabric, link speeds, background, hotspots. */
+#ifndef PERFTEST_LAB_DRAW_H
+#define PERFTEST_LAB_DRAW_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <ibcc/scenario.h>
+#include <ibcc/yaml.h>
+
+#include "perftest/bench/words.h"
+
+/* Writes the scenario of a seed as a file, see ibcc-scenario(5). -EIO. */
+int ibcc_draw_write(uint64_t seed, FILE *out);
+
+/* Reads it. Errors in *e as ibcc_scenario_load(). */
+int ibcc_draw_load(uint64_t seed, struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
+
+/* Likewise, after assignments; NULL: none. */
+int ibcc_draw_load_set(uint64_t seed, const struct ibcc_words *set, struct ibcc_scenario *s,
+		       struct ibcc_yaml_errors *e);
+
+/* Share that was delivered of what each flow could get at best: its max-min share, or what it
+ * happened to offer in the measuring window if that was less. NAN if nothing was offered.
+ */
+struct ibcc_measure;
+struct ibcc_measure_flow;
+double ibcc_draw_share(const struct ibcc_measure *m);
+/* What one flow could get at best. */
+double ibcc_draw_most(const struct ibcc_measure_flow *f);
+
+#endif

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perftest/lab/predict.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/cycle.h>
+#include <ibcc/loads.h>
+#include <ibcc/twin.h>
+
+#include "perftest/bench/live.h"
+#include "perftest/lab/draw.h"
+
+#define MS IBCC_PS_PER_MS
+/* Hotspots begin so much later than drawn, for there to be a time before. */
+#define LATER_MS 6u
+#define LOOK_MS  30u
+/* What there is under the plan is measured from and to so long afterwards. */
+#define FROM_MS 60u
+#define TO_MS   100u
+/* Before it, over as many intervals as the predictor goes by. */
+#define NOW_MS IBCC_RECENT
+#define QUEUE  200u
+/* Closed loops: messages of 64 KiB, four under way. */
+#define MESSAGE_BYTES 65536u
+#define WINDOW        4u
+#define STEADY        0.10
+#define ROOTS         64u
+
+struct watch {
+	struct ibcc_memory memory;
+	struct ibcc_predict_case *out;
+	struct ibcc_settings wanted;
+	bool *waits;                   /* by port */
+	uint32_t n_roots, root[ROOTS]; /* of which the rate is predicted */
+	uint32_t n_open;               /* of which bounds are, */
+	struct ibcc_predicted_root open[ROOTS];
+	uint32_t made; /* pass of the plan, or 0 */
+	const struct ibcc_scenario *s;
+	enum ibcc_predict_probe probe;
+};
+
+static void close_loop(struct ibcc_flow_spec *f)
+{
+	f->arrivals = IBCC_ARRIVALS_CLOSED;
+	f->message_bytes = MESSAGE_BYTES;
+	f->window = WINDOW;
+	f->queue_packets = 0;
+	f->load_permille = 0;
+	f->rate_mbps = 0;
+}
+
+/* A flow to all becomes one for each, with a queue of its own, as queue pairs have it. */
+static int split(const struct ibcc_scenario *s, const struct ibcc_flow_spec *f,
+		 struct ibcc_flow_spec *out, uint32_t *n)
+{
+	uint32_t first = *n;
+
+	for (uint32_t i = 0; i < s->topo->n_nodes; i++) {
+		char to[IBCC_NODE_TEXT_BYTES];
+
+		ibcc_topo_node_text(s->topo, i, to);
+		if (ibcc_topo_is_switch(s->topo, i) || !strcmp(to, f->from) ||
+		    !strcmp(to, f->not_to))
+			continue;
+		out[*n] = *f;
+		out[*n].not_to[0] = '\0';
+		memcpy(out[(*n)++].to, to, sizeof(to));
+	}
+	for (uint32_t i = first; i < *n; i++)
+		out[i].rate_mbps = f->rate_mbps / (*n - first);
+	return f->rate_mbps ? 0 : -EINVAL;
+}
+
+static int vary_flows(struct ibcc_scenario *s, enum ibcc_predict_variant v)
+{
+	struct ibcc_flow_spec *all =
+		calloc((size_t)s->n_flows * s->topo->n_nodes + 1, sizeof(*all));
+	uint32_t n = 0;
+	int rc = all ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < s->n_flows && !rc; i++) {
+		struct ibcc_flow_spec *f = &s->flow[i];
+
+		f->stop_ps = 0;
+		if (f->start_ps)
+			f->start_ps += LATER_MS * MS;
+		f->queue_packets = QUEUE;
+		if (f->kind == IBCC_FLOW_HOT ? v != IBCC_PREDICT_V1 : v == IBCC_PREDICT_V3)
+			close_loop(f);
+		if (!strcmp(f->to, "*") && v != IBCC_PREDICT_V3)
+			rc = split(s, f, all, &n);
+		else
+			all[n++] = *f;
+	}
+	if (rc) {
+		free(all);
+		return rc;
+	}
+	free(s->flow);
+	s->flow = all;
+	s->n_flows = n;
+	return 0;
+}
+
+int ibcc_predict_vary(struct ibcc_scenario *s, enum ibcc_predict_variant v)
+{
+	for (uint32_t i = 0; i < s->n_events; i++) {
+		bool ends = s->event[i].kind == IBCC_EVENT_SINK_RATE && !s->event[i].value;
+
+		s->event[i].at_ps = ends ? UINT64_MAX : s->event[i].at_ps + LATER_MS * MS;
+	}
+	return vary_flows(s, v);
+}
+
+static uint32_t packet_bytes(const struct ibcc_picture *p)
+{
+	return p->n_roots ? p->root[0].packet_bytes : 0;
+}
+
+static int keep(struct watch *w, const struct ibcc_cycle *c)
+{
+	w->waits = calloc(c->topo->n_ports + 1u, sizeof(*w->waits));
+	if (!w->waits)
+		return -ENOMEM;
+	return ibcc_settings_copy(&w->wanted, &c->target.wanted);
+}
+
+static int run_probe(const struct watch *w, struct ibcc_root *root, uint32_t n, double *weight)
+{
+	const struct ibcc_scenario *s = w->s;
+	uint32_t port[IBCC_ROOTS_MAX];
+	int rc = 0;
+	struct ibcc_engine *e = ibcc_engine_new(s->topo, &s->model, s->seed, &rc);
+
+	if (!e)
+		return rc;
+	n = n < IBCC_ROOTS_MAX ? n : IBCC_ROOTS_MAX;
+	for (uint32_t i = 0; i < n; i++) {
+		port[i] = root[i].port;
+		root[i].becns = weight + (size_t)i * s->topo->n_endports;
+		root[i].n_marked = 1; /* at least: none that has BECNs is left out */
+	}
+	rc = ibcc_engine_load(e, s, NULL);
+	if (!rc)
+		rc = ibcc_engine_run(e, w->made * MS);
+	if (!rc)
+		rc = ibcc_predict_probe_run(e, s->topo, w->probe, n, port, weight);
+	ibcc_engine_free(e);
+	return rc;
+}
+
+/* As the picture would have them after a probe. */
+static int predict_probed(const struct watch *w, struct ibcc_prediction_in *in)
+{
+	uint32_t n = in->n_roots;
+	struct ibcc_root *root = calloc(n + 1u, sizeof(*root));
+	double *weight = calloc((size_t)n * in->t->n_endports + 1u, sizeof(*weight));
+	int rc = root && weight ? 0 : -ENOMEM;
+
+	if (!rc) {
+		memcpy(root, in->root, n * sizeof(*root));
+		rc = run_probe(w, root, n, weight);
+	}
+	in->root = root;
+	if (!rc)
+		rc = ibcc_predict(in, &w->out->p);
+	free(root);
+	free(weight);
+	return rc;
+}
+
+static int predict(struct watch *w, const struct ibcc_cycle *c)
+{
+	struct ibcc_loads now;
+	struct ibcc_prediction_in in = {
+		.t = c->topo,
+		.before = &w->memory.quiet,
+		.now = &now,
+		.age_ns = c->snapshot.t_ns - w->memory.quiet_ns,
+		.n_roots = c->picture.n_roots,
+		.root = c->picture.root,
+		.packet_bytes = packet_bytes(&c->picture),
+		.actual = &c->actual,
+		.wanted = &c->target.wanted,
+	};
+	double sum = 0, expected = 0;
+	int rc = keep(w, c);
+
+	if (!rc)
+		rc = ibcc_memory_now(&w->memory, c->topo, &now, &in.moved);
+	if (rc)
+		return rc;
+	for (uint32_t i = 0; i < c->topo->n_ports; i++)
+		w->waits[i] = now.wait[i] > IBCC_LOADS_WAIT;
+	rc = w->probe ? predict_probed(w, &in) : ibcc_predict(&in, &w->out->p);
+	for (uint32_t i = 0; !rc && i < w->out->p.n_roots; i++) {
+		sum += w->out->p.root[i].amount.now_mbps;
+		expected += w->out->p.root[i].amount.expected_mbps;
+		if (w->n_roots < ROOTS)
+			w->root[w->n_roots++] = w->out->p.root[i].port;
+	}
+	w->out->root_known = sum > 0;
+	w->out->root_predicted = sum > 0 ? expected / sum : 1;
+	for (uint32_t i = 0; !rc && i < w->out->p.n_open && i < ROOTS; i++)
+		w->open[w->n_open++] = w->out->p.open[i];
+	free(w->out->p.root);
+	free(w->out->p.open);
+	free(w->out->p.sent_mbps);
+	w->out->p.root = NULL;
+	w->out->p.open = NULL;
+	w->out->p.sent_mbps = NULL;
+	ibcc_loads_fini(&now);
+	return rc;
+}
+
+static int each(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_applier *a)
+{
+	struct watch *w = arg;
+	int rc = 0;
+
+	(void)a;
+	if (!w->memory.quiet.mbps)
+		rc = ibcc_memory_init(&w->memory, c->topo->n_ports);
+	if (rc || !c->decided)
+		return rc;
+	ibcc_memory_add(&w->memory, c->topo, &c->snapshot, &c->picture, &c->actual);
+	if (pass < LOOK_MS || w->made || !c->plan.n || !c->picture.n_roots)
+		return 0;
+	w->made = pass;
+	return predict(w, c);
+}
+
+static int look(const struct ibcc_scenario *s, struct watch *w)
+{
+	struct ibcc_scenario copy = *s;
+	struct ibcc_live_options o;
+	struct ibcc_live_result live;
+	struct ibcc_measure m;
+	int rc;
+
+	copy.duration_ps = (LOOK_MS + 3) * MS + MS / 2;
+	copy.measure_from_ps = copy.duration_ps - MS;
+	ibcc_live_defaults(&o);
+	o.dry = true;
+	o.each = each;
+	o.arg = w;
+	rc = ibcc_live_run(&copy, &o, 0, &m, &live);
+	ibcc_live_result_fini(&live);
+	if (!rc)
+		ibcc_measure_fini(&m);
+	return rc;
+}
+
+/* Bytes so far: of adapters' ports, of background of sources that wait, of roots together, and of
+ * open ones.
+ */
+struct sums {
+	double total, victims, roots, open[ROOTS];
+};
+
+static int add_up(struct ibcc_engine *e, const struct ibcc_scenario *s, const struct watch *w,
+		  struct sums *out)
+{
+	*out = (struct sums){ 0 };
+	for (uint32_t i = 0; i < s->topo->n_ports; i++) {
+		struct ibcc_engine_port p;
+		int rc = ibcc_engine_port_read(e, i, &p);
+
+		if (rc)
+			return rc;
+		if (!ibcc_topo_is_switch(s->topo, s->topo->port[i].node))
+			out->total += (double)p.xmit_bytes;
+		for (uint32_t r = 0; r < w->n_roots; r++)
+			out->roots += w->root[r] == i ? (double)p.xmit_bytes : 0;
+		for (uint32_t r = 0; r < w->n_open; r++)
+			out->open[r] += w->open[r].port == i ? (double)p.xmit_bytes : 0;
+	}
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		struct ibcc_engine_flow f;
+		uint32_t node;
+		int rc = ibcc_engine_flow_read(e, i, &f);
+
+		if (!rc)
+			rc = ibcc_topo_find_node(s->topo, s->flow[i].from, &node);
+		if (rc)
+			return rc;
+		if (s->flow[i].kind != IBCC_FLOW_HOT &&
+		    w->waits[s->topo->node[node].first_port + 1])
+			out->victims += (double)f.received_bytes;
+	}
+	return 0;
+}
+
+static int rate_over(struct ibcc_engine *e, const struct ibcc_scenario *s, const struct watch *w,
+		     uint64_t from_ps, uint64_t to_ps, struct sums *out)
+{
+	struct sums a;
+	int rc = ibcc_engine_run(e, from_ps);
+
+	if (!rc)
+		rc = add_up(e, s, w, &a);
+	if (!rc)
+		rc = ibcc_engine_run(e, to_ps);
+	if (!rc)
+		rc = add_up(e, s, w, out);
+	if (rc)
+		return rc;
+	out->total = (out->total - a.total) / (double)(to_ps - from_ps);
+	out->victims = (out->victims - a.victims) / (double)(to_ps - from_ps);
+	out->roots = (out->roots - a.roots) / (double)(to_ps - from_ps);
+	for (uint32_t r = 0; r < w->n_open; r++)
+		out->open[r] = (out->open[r] - a.open[r]) / (double)(to_ps - from_ps);
+	return 0;
+}
+
+/* Before and after a time, with settings from then on; NULL: without. */
+static int run_on(const struct ibcc_scenario *s, const struct watch *w,
+		  const struct ibcc_settings *settings, struct sums *now, struct sums *then)
+{
+	uint64_t at = w->made * MS;
+	int rc = 0;
+	struct ibcc_engine *e = ibcc_engine_new(s->topo, &s->model, s->seed, &rc);
+
+	if (!e)
+		return rc;
+	rc = ibcc_engine_load(e, s, NULL);
+	if (!rc)
+		rc = rate_over(e, s, w, at - NOW_MS * MS, at, now);
+	if (!rc && settings)
+		rc = ibcc_twin_set(e, s->topo, settings);
+	if (!rc)
+		rc = rate_over(e, s, w, at + FROM_MS * MS, at + TO_MS * MS, then);
+	ibcc_engine_free(e);
+	return rc;
+}
+
+static double factor(double then, double now)
+{
+	return now > 0 ? then / now : 1;
+}
+
+static bool is_within(const struct ibcc_amount *a, double factor)
+{
+	double then = a->now_mbps * factor;
+
+	return then >= a->low_mbps && then <= a->high_mbps;
+}
+
+int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, enum ibcc_predict_probe probe,
+		      struct ibcc_predict_case *out, struct ibcc_yaml_errors *e)
+{
+	struct ibcc_scenario s;
+	struct watch w = { .out = out, .s = &s, .probe = probe };
+	struct sums now, off, then;
+	int rc = ibcc_draw_load(seed, &s, e);
+
+	*out = (struct ibcc_predict_case){ .congested = false };
+	if (rc)
+		return rc;
+	rc = ibcc_predict_vary(&s, v);
+	if (!rc)
+		rc = look(&s, &w);
+	if (!rc && w.made) {
+		rc = run_on(&s, &w, NULL, &now, &off);
+		if (!rc)
+			rc = run_on(&s, &w, &w.wanted, &now, &then);
+		out->congested = !rc;
+	}
+	if (!rc && w.made) {
+		out->total = factor(then.total, now.total);
+		out->off = factor(off.total, now.total);
+		out->victims = factor(then.victims, now.victims);
+		out->root = factor(then.roots, now.roots);
+		out->n_open = w.n_open;
+		for (uint32_t r = 0; r < w.n_open; r++)
+			out->open_held +=
+				is_within(&w.open[r].amount, factor(then.open[r], now.open[r]));
+		out->steady = fabs(out->off - 1) < STEADY;
+	}
+	ibcc_memory_fini(&w.memory);
+	ibcc_settings_fini(&w.wanted);
+	free(w.waits);
+	ibcc_scenario_fini(&s);
+	return rc;
+}

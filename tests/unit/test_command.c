@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Options from a table: what is stored, and what is said of wrong ones and in the usage. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <ibcc/command.h>
+
+struct values {
+	bool json, all;
+	const char *out;
+	uint64_t n, last;
+	unsigned int words;
+};
+
+static int count_word(void *place, const char *text)
+{
+	unsigned int *n = place;
+
+	if (!strcmp(text, "full"))
+		return -ENOMEM;
+	return strcmp(text, "bad") ? ((*n)++, 0) : -EINVAL;
+}
+
+static const struct ibcc_option rows[] = {
+	IBCC_OPTION_JSON(struct values),
+	{ "all", 0, IBCC_OPTION_FLAG, NULL, "All of them", .at = offsetof(struct values, all),
+	  .in_arguments = true },
+	{ "out", 'o', IBCC_OPTION_TEXT, "FILE", "Where it goes",
+	  .at = offsetof(struct values, out) },
+	{ "number", 0, IBCC_OPTION_NUMBER, "N", "How many", .at = offsetof(struct values, n), 2,
+	  9 },
+	{ NULL, 'n', IBCC_OPTION_NUMBER, "N", "The last", .at = offsetof(struct values, last), 0,
+	  UINT64_MAX },
+	{ "word", 0, IBCC_OPTION_READ, "WORD", "A word", .at = offsetof(struct values, words),
+	  .read = count_word, .want = "a good word", .many = true },
+};
+
+static struct values got;
+static char first_argument[32];
+
+static int run(const struct ibcc_command *c, int argc, char **argv)
+{
+	int first;
+
+	got = (struct values){ .n = 5 };
+	if (ibcc_command_read(c, argc, argv, &got, &first))
+		return 1;
+	snprintf(first_argument, sizeof(first_argument), "%s", first < argc ? argv[first] : "");
+	return 0;
+}
+
+static const struct ibcc_command one = {
+	.name = "one",
+	.arguments = "FILE | --all",
+	.what = "does something",
+	.want = "at most one file",
+	.most = 1,
+	.option = rows,
+	.n_options = sizeof(rows) / sizeof(*rows),
+	.run = run,
+};
+
+static const struct ibcc_command none = { .name = "none", .what = "does nothing", .run = run };
+
+/* What a call writes to stdout or stderr goes to *text. */
+static int call(int fd, char text[static 2048], const char *const *argument)
+{
+	static const struct ibcc_command *const commands[] = { &one, &none };
+	char *argv[16] = { (char *)"test" };
+	int argc = 1, keep = dup(fd), rc;
+	FILE *f = tmpfile();
+	size_t n;
+
+	for (; argument[argc - 1]; argc++)
+		argv[argc] = (char *)argument[argc - 1];
+	assert_non_null(f);
+	fflush(NULL);
+	assert_int_equal(dup2(fileno(f), fd), fd);
+	rc = ibcc_command_run("test", commands, 2, argc, argv);
+	fflush(NULL);
+	dup2(keep, fd);
+	close(keep);
+	rewind(f);
+	n = fread(text, 1, 2047, f);
+	text[n] = '\0';
+	fclose(f);
+	return rc;
+}
+
+#define CALL(fd, text, ...) call(fd, text, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void values_are_stored(void **state)
+{
+	char text[2048];
+
+	(void)state;
+	assert_int_equal(CALL(2, text, "one", "-j", "file", "--out=x", "--number", "9", "--word",
+			      "a", "-n", "0x10", "--wo", "b"),
+			 0);
+	assert_string_equal(text, "");
+	assert_true(got.json && !got.all);
+	assert_string_equal(got.out, "x");
+	assert_int_equal(got.n, 9);
+	assert_int_equal(got.last, 16);
+	assert_int_equal(got.words, 2);
+	assert_string_equal(first_argument, "file");
+	/* What is not given stays, also after another call. */
+	assert_int_equal(CALL(2, text, "one", "--all"), 0);
+	assert_true(got.all && !got.json && !got.out && got.n == 5);
+}
+
+/* Says WORDS of the arguments, behind the program's name. */
+static void says(const char *words, const char *const *argument)
+{
+	char text[2048], want[256];
+
+	assert_int_equal(call(2, text, argument), 1);
+	snprintf(want, sizeof(want), "%s: %s\n", program_invocation_short_name, words);
+	assert_string_equal(text, want);
+}
+
+#define SAYS(words, ...) says(words, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void mistakes_are_named(void **state)
+{
+	(void)state;
+	SAYS("--number: got \"1\", want a whole number from 2 to 9", "one", "--number", "1");
+	SAYS("--number: got \"ten\", want a whole number from 2 to 9", "one", "--number=ten");
+	SAYS("-n: got \"-1\", want a whole number from 0 to 18446744073709551615", "one", "-n",
+	     "-1");
+	SAYS("--word: got \"bad\", want a good word", "one", "--word", "bad");
+	SAYS("--word: Cannot allocate memory", "one", "--word", "full");
+	SAYS("one: unknown option --foo", "one", "--foo");
+	SAYS("one: unknown option -x", "one", "-x");
+	SAYS("one: --out wants a value", "one", "--out");
+	SAYS("one: -o wants a value", "one", "-o");
+	SAYS("one: --all=1 takes no value", "one", "--all=1");
+	SAYS("one: want at most one file", "one", "a", "b");
+	SAYS("none: want only options", "none", "a");
+	SAYS("none: unknown option -j", "none", "-j");
+}
+
+static void the_usage_is_made_of_the_table(void **state)
+{
+	char text[2048];
+
+	(void)state;
+	assert_int_equal(CALL(1, text, "one", "--help"), 0);
+	assert_string_equal(
+		text, "usage: test COMMAND ...\n"
+		      "  one FILE | --all [-j] [-o FILE] [--number N] [-n N] [--word WORD]...\n"
+		      "      does something\n"
+		      "  -j, --json                   Answer in JSON\n"
+		      "      --all                    All of them\n"
+		      "  -o, --out FILE               Where it goes\n"
+		      "      --number N               How many\n"
+		      "  -n N                         The last\n"
+		      "      --word WORD              A word\n");
+	assert_int_equal(CALL(1, text, "help"), 0);
+	assert_string_equal(
+		text, "usage: test COMMAND ...\n"
+		      "  one FILE | --all [-j] [-o FILE] [--number N] [-n N] [--word WORD]...\n"
+		      "      does something\n"
+		      "  none\n"
+		      "      does nothing\n");
+	assert_int_equal(CALL(2, text, "two"), 1);
+	assert_non_null(strstr(text, "no command \"two\"\nusage: test COMMAND"));
+	assert_int_equal(CALL(1, text, "--version"), 0);
+	assert_int_equal(strncmp(text, "test ", 5), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(values_are_stored),
+		cmocka_unit_test(mistakes_are_named),
+		cmocka_unit_test(the_usage_is_made_of_the_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
