@@ -32,6 +32,8 @@ const char *ibcc_table_number(double v, char *buf, size_t len);
 
 /* Prints and frees. */
 int ibcc_table_print(struct libscols_table *t);
+/* The same, but only frees after an error, which it returns. */
+int ibcc_table_end(struct libscols_table *t, int rc);
 
 /* The same on stdout below a heading, or nothing at all if there is no line. */
 void ibcc_table_print_under(struct libscols_table *t, const char *heading);

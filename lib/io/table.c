@@ -73,6 +73,14 @@ int ibcc_table_print(struct libscols_table *t)
 	return rc ? -EIO : 0;
 }
 
+int ibcc_table_end(struct libscols_table *t, int rc)
+{
+	if (!rc)
+		return ibcc_table_print(t);
+	scols_unref_table(t);
+	return rc;
+}
+
 void ibcc_table_print_under(struct libscols_table *t, const char *heading)
 {
 	if (!t || !scols_table_get_nlines(t)) {

@@ -71,10 +71,7 @@ int ibcc_report_rows(const struct ibcc_experiment *x, const struct ibcc_exp_opti
 	for (size_t i = 0; i < x->n_rows && !rc; i++)
 		if (!o->shortened || !x->row[i].only_full)
 			rc = o->columns ? add_target(t, &x->row[i]) : add_published(t, &x->row[i]);
-	if (!rc)
-		rc = ibcc_table_print(t);
-	else
-		scols_unref_table(t);
+	rc = ibcc_table_end(t, rc);
 	for (size_t i = 0; i < x->n_rows && !rc; i++)
 		if (!x->row[i].ok && (!o->shortened || !x->row[i].only_full))
 			fprintf(out, "\nNOT OK: %s%s%s\n", x->row[i].name,
@@ -123,10 +120,7 @@ static int flows_table(const struct ibcc_exp_run *run, FILE *out)
 		snprintf(buf[5], IBCC_CELL_BYTES, "%llu", (unsigned long long)v->becn);
 		rc = ibcc_table_add(t, cell);
 	}
-	if (!rc)
-		return ibcc_table_print(t);
-	scols_unref_table(t);
-	return rc;
+	return ibcc_table_end(t, rc);
 }
 
 int ibcc_report_scenario_table(const struct ibcc_exp_run *run, FILE *out)

@@ -191,11 +191,9 @@ int ibcc_best_table(const struct ibcc_best *b, FILE *out)
 			      b->result[ibcc_best_median(b)]);
 	for (size_t i = 0; i < b->n_given && !rc; i++)
 		rc = add_line(t, &c, ibcc_best_rank(b, b->given[i]), "given: ", b->given[i]);
-	if (rc) {
-		scols_unref_table(t);
+	rc = ibcc_table_end(t, rc);
+	if (rc)
 		return rc;
-	}
-	rc = ibcc_table_print(t);
 	return rc || !b->fits || !b->n ? rc : print_lines(b->result[0], out);
 }
 

@@ -106,10 +106,7 @@ static int print_table(const struct work *w)
 		cell[8] = p >= WANT && r >= WANT ? "ok" : "NO";
 		rc = ibcc_table_add(t, cell);
 	}
-	if (!rc)
-		rc = ibcc_table_print(t);
-	else
-		scols_unref_table(t);
+	rc = ibcc_table_end(t, rc);
 	puts("\nkind: FOUND is output-generated taken for it, MISSED for input-generated");
 	for (int m = 0; m < IBCC_N_MISTAKES; m++)
 		if (w->sum.mistake[m])

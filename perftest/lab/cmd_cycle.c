@@ -130,11 +130,7 @@ static int print_table(const struct cost *c, uint32_t rounds, double median, dou
 		cell[i] = i < 5 ? buf[i] : ibcc_table_number(v[i], buf[i], sizeof(buf[i]));
 	}
 	rc = ibcc_table_add(t, cell);
-	if (rc) {
-		scols_unref_table(t);
-		return rc;
-	}
-	return ibcc_table_print(t);
+	return ibcc_table_end(t, rc);
 }
 
 struct options {

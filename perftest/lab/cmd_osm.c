@@ -231,11 +231,9 @@ static int tell_counts(const struct osm *o)
 			rc = ibcc_table_add(t, cell);
 		}
 	}
-	if (rc) {
-		scols_unref_table(t);
+	rc = ibcc_table_end(t, rc);
+	if (rc)
 		return rc;
-	}
-	rc = ibcc_table_print(t);
 	puts("\nWhere the paper differs:");
 	for (int c = 0; c < IBCC_OSM_N_SMPS; c++)
 		if (ibcc_osm_difference((enum ibcc_osm_smp)c))

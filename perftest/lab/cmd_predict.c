@@ -194,10 +194,7 @@ static int print_table(const struct sums *s)
 		cell[13] = percent(part(x->held, x->open), buf[13]);
 		rc = ibcc_table_add(t, cell);
 	}
-	if (!rc)
-		return ibcc_table_print(t);
-	scols_unref_table(t);
-	return rc;
+	return ibcc_table_end(t, rc);
 }
 
 static void print_rows(const struct row *row)

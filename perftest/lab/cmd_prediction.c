@@ -222,10 +222,7 @@ static int print_table(const struct cost *c, unsigned int n)
 			cell[k] = ibcc_table_number(v[k], buf[k], IBCC_CELL_BYTES);
 		rc = ibcc_table_add(t, cell);
 	}
-	if (!rc)
-		return ibcc_table_print(t);
-	scols_unref_table(t);
-	return rc;
+	return ibcc_table_end(t, rc);
 }
 
 static int print_json(const struct cost *c, unsigned int n, bool ok)

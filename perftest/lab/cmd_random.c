@@ -227,10 +227,7 @@ static int print_failures(const struct random *r, uint64_t n)
 		snprintf(buf[4], IBCC_CELL_BYTES, "%u", s->rounds);
 		rc = ibcc_table_add(t, cell);
 	}
-	if (!rc)
-		return ibcc_table_print(t);
-	scols_unref_table(t);
-	return rc;
+	return ibcc_table_end(t, rc);
 }
 
 /* Over all scenarios. */

@@ -152,10 +152,7 @@ static int print_ways(const struct ibcc_oracle_random *o, const struct ibcc_orac
 			cell[3] = "-";
 		rc = ibcc_table_add(t, cell);
 	}
-	if (!rc)
-		return ibcc_table_print(t);
-	scols_unref_table(t);
-	return rc;
+	return ibcc_table_end(t, rc);
 }
 
 static int print_misses(const struct misses *m)
@@ -179,10 +176,7 @@ static int print_misses(const struct misses *m)
 		snprintf(buf[1], IBCC_CELL_BYTES, "%llu", (unsigned long long)m->most[k]);
 		rc = ibcc_table_add(t, cell);
 	}
-	if (!rc)
-		return ibcc_table_print(t);
-	scols_unref_table(t);
-	return rc;
+	return ibcc_table_end(t, rc);
 }
 
 /* The variation that brings most draws to 97 %, the same for all. */

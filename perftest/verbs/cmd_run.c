@@ -13,6 +13,7 @@
 #include <ibcc/scenario_file.h>
 
 #include "perftest/bench/bench.h"
+#include "perftest/bench/report.h"
 #include "perftest/verbs/around.h"
 #include "perftest/verbs/report.h"
 #include "perftest/verbs/token.h"
@@ -118,14 +119,6 @@ static json_t *around_json(const struct options *o, const struct ibcc_perf_fleet
 			 kinds, "stretches", stretches);
 }
 
-static int print_json(json_t *o)
-{
-	int rc = o ? json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : -1;
-
-	json_decref(o);
-	return rc || putchar('\n') == EOF ? -EIO : 0;
-}
-
 static int run_around(struct options *o, struct ibcc_perf_fleet *f, int signal_fd,
 		      struct ibcc_perf_live *live, struct ibcc_why *e)
 {
@@ -138,7 +131,7 @@ static int run_around(struct options *o, struct ibcc_perf_fleet *f, int signal_f
 	if (!rc) {
 		ibcc_perf_around_words(a, f->s, words, sizeof(words));
 		if (o->json)
-			rc = print_json(around_json(o, f, words));
+			rc = ibcc_report_json(around_json(o, f, words), true, stdout);
 		else
 			printf("\n%s\n", words);
 		for (uint32_t i = 0; i < a->n; i++)
@@ -160,7 +153,7 @@ static int run_once(struct options *o, struct ibcc_perf_fleet *f, int signal_fd,
 	int rc = ibcc_perf_stretch(f, signal_fd, o->json ? NULL : ibcc_perf_live, live, &r, e);
 
 	if (!rc) {
-		rc = o->json ? print_json(ibcc_perf_report_json(f, &r))
+		rc = o->json ? ibcc_report_json(ibcc_perf_report_json(f, &r), true, stdout)
 			     : ibcc_perf_report_table(f, &r, stdout);
 		if (!rc && !is_good(f->s, &r))
 			rc = r.interrupted ? -EINTR

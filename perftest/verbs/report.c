@@ -10,6 +10,7 @@
 #include <ibcc/plot.h>
 #include <ibcc/table.h>
 
+#include "perftest/bench/report.h"
 #include "perftest/verbs/counters.h"
 
 #define KINDS       3
@@ -173,10 +174,7 @@ int ibcc_perf_report_table(const struct ibcc_perf_fleet *fleet, const struct ibc
 		rc = flow_line(t, s, r, i);
 	fputc('\n', out);
 	fflush(out);
-	if (rc)
-		scols_unref_table(t);
-	else
-		rc = ibcc_table_print(t);
+	rc = ibcc_table_end(t, rc);
 	fputc('\n', out);
 	for (int k = KINDS - 1; k >= 0; k--)
 		if (has_kind(s, k))
@@ -185,11 +183,6 @@ int ibcc_perf_report_table(const struct ibcc_perf_fleet *fleet, const struct ibc
 				ibcc_perf_kind_mbps(s, r, (enum ibcc_flow_kind)k));
 	notes(fleet, r, out);
 	return rc ? rc : ferror(out) ? -EIO : 0;
-}
-
-static json_t *number(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
 }
 
 static json_t *flow_json(const struct ibcc_scenario *s, const struct ibcc_perf_result *r,
@@ -203,13 +196,14 @@ static json_t *flow_json(const struct ibcc_scenario *s, const struct ibcc_perf_r
 		"{so so so ss ss so so sI so so so so so sI sI sf sI sI sI}", "name",
 		ibcc_json_text(spec->name), "from", ibcc_json_text(spec->from), "to",
 		ibcc_json_text(spec->to), "kind", ibcc_perf_kind_name(spec->kind), "operation",
-		operations[spec->operation], "mbps", number(ibcc_perf_flow_mbps(r, i)),
-		"messages_per_s", number(rate(r, f->measured_messages)), "messages",
-		(json_int_t)f->messages, "latency_us", number(ibcc_perf_hist_mean_us(&f->latency)),
-		"latency_p50_us", number(ibcc_perf_hist_us(&f->latency, 0.5)), "latency_p99_us",
-		number(ibcc_perf_hist_us(&f->latency, 0.99)), "latency_p999_us",
-		number(ibcc_perf_hist_us(&f->latency, 0.999)), "latency_max_us",
-		number(f->latency.n ? (double)f->latency.max_ns / 1e3 : NAN), "due",
+		operations[spec->operation], "mbps", ibcc_report_number(ibcc_perf_flow_mbps(r, i)),
+		"messages_per_s", ibcc_report_number(rate(r, f->measured_messages)), "messages",
+		(json_int_t)f->messages, "latency_us",
+		ibcc_report_number(ibcc_perf_hist_mean_us(&f->latency)), "latency_p50_us",
+		ibcc_report_number(ibcc_perf_hist_us(&f->latency, 0.5)), "latency_p99_us",
+		ibcc_report_number(ibcc_perf_hist_us(&f->latency, 0.99)), "latency_p999_us",
+		ibcc_report_number(ibcc_perf_hist_us(&f->latency, 0.999)), "latency_max_us",
+		ibcc_report_number(f->latency.n ? (double)f->latency.max_ns / 1e3 : NAN), "due",
 		(json_int_t)(f->due + f->missed), "given_up", (json_int_t)f->missed,
 		"given_up_share", behind(f), "received", (json_int_t)f->received, "verified",
 		(json_int_t)f->verified, "wrong", (json_int_t)f->bad);
@@ -223,7 +217,8 @@ static json_t *samples_json(const struct ibcc_perf_result *r)
 		json_t *flows = json_array();
 
 		for (uint32_t i = 0; flows && i < r->n_flows; i++)
-			json_array_append_new(flows, number(ibcc_perf_sample_mbps(r, k, i)));
+			json_array_append_new(flows,
+					      ibcc_report_number(ibcc_perf_sample_mbps(r, k, i)));
 		json_array_append_new(list,
 				      json_pack("{sf so}", "t_s", sample_s(r, k), "mbps", flows));
 	}
@@ -259,9 +254,9 @@ json_t *ibcc_perf_report_json(const struct ibcc_perf_fleet *f, const struct ibcc
 		json_array_append_new(flows, flow_json(s, r, i));
 	for (int k = 0; kinds && k < KINDS; k++)
 		if (has_kind(s, k))
-			json_object_set_new(
-				kinds, ibcc_perf_kind_name((enum ibcc_flow_kind)k),
-				number(ibcc_perf_kind_mbps(s, r, (enum ibcc_flow_kind)k)));
+			json_object_set_new(kinds, ibcc_perf_kind_name((enum ibcc_flow_kind)k),
+					    ibcc_report_number(ibcc_perf_kind_mbps(
+						    s, r, (enum ibcc_flow_kind)k)));
 	return json_pack("{si so sf sb so so so so}", "schema", JSON_SCHEMA, "plan",
 			 ibcc_json_text(s->name), "window_s", r->window_s, "interrupted",
 			 r->interrupted, "mbps", kinds, "flows", flows, "hosts", hosts_json(f, r),
