@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include <ctype.h>
 #include <errno.h>
-#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +11,10 @@
 #include <jansson.h>
 
 #include <ibcc/cct.h>
+#include <ibcc/command.h>
 #include <ibcc/scenario_file.h>
 
 #include "perftest/lab/demo_system.h"
-
-#include <ibcc/command.h>
 
 #define ANSWER_MS 10000
 #define START_MS  30000
@@ -173,13 +171,8 @@ int ibcc_demo_start(struct demo_system *s)
 static json_t *ask(const struct demo_system *s, const char *what, int *err)
 {
 	const char *argv[] = { program(s, "ibcc-sim"), what, "-j", "--name", s->name, NULL };
-	char *text = ibcc_proc_output(argv, ANSWER_MS, err);
-	json_t *j = text ? json_loads(text, 0, NULL) : NULL;
 
-	free(text);
-	if (!j && !*err)
-		*err = -EPROTO;
-	return j;
+	return ibcc_proc_json(argv, ANSWER_MS, err);
 }
 
 static double number(const json_t *j, const char *key)
@@ -374,17 +367,14 @@ int ibcc_demo_words(struct demo_system *s, struct demo *d)
 			       "-j",
 			       NULL };
 	json_t *j;
-	char *text;
 	int err = 0;
 
 	if (!ibcc_proc_alive(&s->tuned))
 		return complain("ibcc-tuned ended by itself", -ESRCH);
 	file(conf, sizeof(conf), s->dir, "ibcc-tuned.yaml");
-	text = ibcc_proc_output(argv, ANSWER_MS, &err);
-	d->report = text ? json_loads(text, 0, NULL) : NULL;
-	free(text);
+	d->report = ibcc_proc_json(argv, ANSWER_MS, &err);
 	if (!d->report)
-		return complain("ibcc-tune report", err ? err : -EPROTO);
+		return complain("ibcc-tune report", err);
 	d->decisions = read_file(s->tuned.log);
 	drop_levels(d->decisions);
 	j = ask(s, "stats", &err);
@@ -409,17 +399,9 @@ int ibcc_demo_stop(struct demo_system *s)
 	return ret;
 }
 
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
 void ibcc_demo_free(struct demo_system *s)
 {
 	if (s->dir[0])
-		nftw(s->dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+		ibcc_proc_remove(s->dir);
 	s->dir[0] = '\0';
 }

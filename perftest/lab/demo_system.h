@@ -3,8 +3,8 @@
 #ifndef PERFTEST_LAB_DEMO_SYSTEM_H
 #define PERFTEST_LAB_DEMO_SYSTEM_H
 
-#include "perftest/bench/proc.h"
 #include "perftest/lab/demo_report.h"
+#include "perftest/lab/proc.h"
 
 /* Delivered payload since the start, by kind of flow. */
 struct totals {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Fits: parameters that nothing is published about, drawn at random from ranges and judged by how
- * far some rows of an experiment are missed. A file research/fits/NAME.yaml is all that a new fit
+ * far some rows of an experiment are missed. A file lab/fits/NAME.yaml is all that a new fit
  * needs.
  */
 #ifndef PERFTEST_LAB_FIT_H

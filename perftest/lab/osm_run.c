@@ -2,7 +2,6 @@
 #include "perftest/lab/osm_run.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -19,7 +18,7 @@
 #include <ibcc/smp.h>
 
 #include "perftest/bench/bench.h"
-#include "perftest/bench/proc.h"
+#include "perftest/lab/proc.h"
 
 #define READY_MS     300000
 #define SWEEP_MS     600000
@@ -31,14 +30,6 @@
 struct place {
 	char dir[64], lab[PATH_MAX], sim[PATH_MAX], name[64];
 };
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *f)
-{
-	(void)st;
-	(void)type;
-	(void)f;
-	return remove(path);
-}
 
 static int place_init(struct place *p)
 {
@@ -148,17 +139,6 @@ static int sweep(const struct place *p, const struct ibcc_proc *sim)
 	return rc;
 }
 
-/* What a program prints; NULL if it is no JSON. */
-static json_t *ask(const char *const argv[])
-{
-	int rc = 0;
-	char *text = ibcc_proc_output(argv, SWEEP_MS, &rc);
-	json_t *o = text ? json_loads(text, 0, NULL) : NULL;
-
-	free(text);
-	return o;
-}
-
 /* What a benchmark prints that runs on a host of the fabric. libumad2sim leaves files where it is
  * run.
  */
@@ -166,8 +146,9 @@ static json_t *ask_bench(const struct place *p, const char *command, const char 
 {
 	const char *argv[] = { p->sim, "exec", "--name", p->name, "--",   "env", "-C",
 			       p->dir, p->lab, command,  "-j",    option, NULL };
+	int rc;
 
-	return ask(argv);
+	return ibcc_proc_json(argv, SWEEP_MS, &rc);
 }
 
 static json_int_t int_of(const json_t *o, const char *key)
@@ -275,10 +256,12 @@ static unsigned int hex_of(const json_t *row, const char *key)
 static int read_counts(const struct place *p, struct ibcc_osm_run *r)
 {
 	const char *argv[] = { p->sim, "stats", "-j", "--name", p->name, NULL };
-	json_t *o = ask(argv);
 	const json_t *row;
+	json_t *o;
 	size_t i;
+	int rc;
 
+	o = ibcc_proc_json(argv, SWEEP_MS, &rc);
 	if (!o)
 		return -EIO;
 	json_array_foreach (json_object_get(o, "rows"), i, row) {
@@ -327,6 +310,6 @@ int ibcc_osm_run(const struct ibcc_osm_tree *t, bool mads, struct ibcc_osm_run *
 		rc = measure_push(&p, r);
 	}
 	ibcc_proc_stop(&sim, END_MS);
-	nftw(p.dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	ibcc_proc_remove(p.dir);
 	return rc;
 }

@@ -34,11 +34,11 @@ static const char *write_all(const char *text)
 {
 	mkdir(files_path("experiments"), 0777);
 	mkdir(files_path("scenarios"), 0777);
-	mkdir(files_path("research"), 0777);
-	mkdir(files_path("research/fits"), 0777);
+	mkdir(files_path("lab"), 0777);
+	mkdir(files_path("lab/fits"), 0777);
 	files_write("scenarios/x.yaml", scenario);
 	files_write("experiments/e.yaml", experiment);
-	return files_write("research/fits/x.yaml", text);
+	return files_write("lab/fits/x.yaml", text);
 }
 
 static void load_ok(const char *text, struct ibcc_fit *f)
@@ -237,7 +237,7 @@ static void mistakes_are_told_at_once(void **state)
 			 -EINVAL);
 	assert_non_null(strstr(e.text, ":7:8: draws: got \"3\", want at most half of the 5"));
 	ibcc_yaml_errors_fini(&e);
-	assert_int_equal(ibcc_fit_load(files_path("research/fits/none.yaml"), &f, &e), -ENOENT);
+	assert_int_equal(ibcc_fit_load(files_path("lab/fits/none.yaml"), &f, &e), -ENOENT);
 	ibcc_yaml_errors_fini(&e);
 }
 
@@ -254,7 +254,7 @@ static void ids_tell_fits_apart(void **state)
 	assert_int_equal(ibcc_fit_id(&f, &none, &f.grid, b), 0);
 	assert_string_equal(a, b);
 	for (int i = 0; i < 3; i++) {
-		static const char *const file[] = { "research/fits/x.yaml", "experiments/e.yaml",
+		static const char *const file[] = { "lab/fits/x.yaml", "experiments/e.yaml",
 						    "scenarios/x.yaml" };
 
 		write_all(three_ranges);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 
 #include <ibcc/now.h>
 
-#include "perftest/bench/proc.h"
+#include "perftest/lab/proc.h"
 
 static void nap_ms(int ms)
 {
@@ -188,4 +189,28 @@ char *ibcc_proc_output(const char *const argv[], int timeout_ms, int *err)
 		text = NULL;
 	}
 	return text;
+}
+
+json_t *ibcc_proc_json(const char *const argv[], int timeout_ms, int *err)
+{
+	char *text = ibcc_proc_output(argv, timeout_ms, err);
+	json_t *o = text ? json_loads(text, 0, NULL) : NULL;
+
+	free(text);
+	if (!o && !*err)
+		*err = -EPROTO;
+	return o;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *f)
+{
+	(void)st;
+	(void)type;
+	(void)f;
+	return remove(path);
+}
+
+void ibcc_proc_remove(const char *folder)
+{
+	nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Child processes: started, watched and ended by pid. */
-#ifndef PERFTEST_BENCH_PROC_H
-#define PERFTEST_BENCH_PROC_H
+/* Child processes: started, watched and ended by pid; what they print, and the folders that they
+ * leave.
+ */
+#ifndef PERFTEST_LAB_PROC_H
+#define PERFTEST_LAB_PROC_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+#include <jansson.h>
 
 struct ibcc_proc {
 	pid_t pid; /* 0: not running */
@@ -33,5 +37,11 @@ int ibcc_proc_stop(struct ibcc_proc *p, int grace_ms);
  * with *err = -errno, or -EREMOTEIO when its exit status was not 0.
  */
 char *ibcc_proc_output(const char *const argv[], int timeout_ms, int *err);
+
+/* The same for a program that prints JSON; -EPROTO if it prints anything else. */
+json_t *ibcc_proc_json(const char *const argv[], int timeout_ms, int *err);
+
+/* Removes a folder that processes have written to, with all that is in it. */
+void ibcc_proc_remove(const char *folder);
 
 #endif
