@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* ibcc-tune: options and the table of commands. */
-#include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/command.h>
 #include <ibcc/log.h>
 #include <ibcc/version.h>
 
@@ -67,154 +66,10 @@ static const char usage_head[] = "Usage: ibcc-tune [OPTION]... COMMAND [ARGUMENT
 				 "\n"
 				 "Commands:\n";
 
-static const char usage_options[] =
-	"\n"
-	"Options:\n"
-	"  -n, --dry-run              same as the command plan\n"
-	"  -y, --yes                  apply, rollback, disable, repair, key: do not ask;\n"
-	"                             needed without a terminal and with -j\n"
-	"      --confirm-within TIME  apply: take it back unless confirmed so soon: 120s,\n"
-	"                             2m, 1h\n"
-	"      --no-wait              apply: end at the first writes; the daemon goes on\n"
-	"  -o, --output FILE          plan: keep it, for ibcc-tune apply FILE; bundle: it\n"
-	"      --anonymous            bundle: made-up GUIDs, names and LIDs\n"
-	"  -j, --json                 answer in JSON\n"
-	"      --detailed-exitcode    plan, status: exit with 2 if there is something\n"
-	"                             to do: changes to make, ports not read\n"
-	"      --full                 plan, apply: each source and each setting\n"
-	"      --root N               plan: root N with all its sources\n"
-	"      --node GLOB            plan: only nodes with such names\n"
-	"      --skip-unsupported     let nodes without congestion control out of a plan\n"
-	"      --via plugin|direct    who writes, without a daemon\n"
-	"      --interval-ms MS       between readings of the counters, without a daemon\n"
-	"      --series               history: with -j, what was measured in 24 hours\n"
-	"      --plot FILE            history: that, and the transactions, as SVG\n"
-	"      --limit N              history: so many, default 20; top: so many looks,\n"
-	"                             default until q\n"
-	"      --watch[=SECONDS]      status, top: look again after so long, default 2\n"
-	"      --csv                  plan, show, probe: tables as CSV; of a plan the\n"
-	"                             changes, or with --root its sources\n"
-	"      --columns NAME,...     plan, show, probe: these columns\n"
-	"      --sort [-]NAME         plan, show, probe: by this column, with - from the\n"
-	"                             most on\n"
-	"      --no-pager             never through $PAGER\n"
-	"      --units MB/s|Gb/s      of rates, default MB/s\n"
-	"      --color WHEN           auto, always or never\n"
-	"      --protect              key: let nobody read without the key\n"
-	"      --lease SECONDS        key: protection ends so long after a wrong key;\n"
-	"                             0: never\n"
-	"      --html FILE            report: a page that is one file\n"
-	"      --save FILE            probe: keep the answer as a record without GUIDs,\n"
-	"                             LIDs, names\n"
-	"      --load-cache FILE      plan, what-if: the fabric and its settings from\n"
-	"                             this bundle,\n"
-	"      --counters FILE        and what was counted and decided; one is for both\n"
-	"      --set KEY=NUMBER       what-if: ccti_timer, ccti_increase, table_end,\n"
-	"                             threshold, marking_rate in place of the plan's;\n"
-	"                             several times\n"
-	"      --node-name-map FILE   names of nodes\n"
-	"      --sysfs-root FOLDER    ooo-check: where sys/ is, default /\n"
-	"      --socket PATH          the daemon's control socket, whatever the\n"
-	"                             configuration says\n"
-	"  -z, --config FILE          configuration, default\n"
-	"                             " IBCC_CONFIG_FILE "\n"
-	"  -F, --fabric NAME          one of several fabrics, whose configuration is\n"
-	"                             " IBCC_SYSCONFDIR "/ibcc-tune/NAME.yaml\n"
-	"  -C, --Ca NAME              channel adapter to use\n"
-	"  -P, --Port NUMBER          its port\n"
-	"  -t, --timeout MS           of a MAD\n"
-	"  -c, --cckey KEY            CC_Key; the configuration's cc_key_file keeps it\n"
-	"                             off the command line\n"
-	"  -e, --errors               say how many MADs were lost\n"
-	"  -v, --verbose              say more\n"
-	"  -d, --debug                say all\n"
-	"  -h, --help                 this help\n"
-	"  -V, --version              version\n"
+static const char usage_end[] =
 	"\n"
 	"Exit codes: 0 done, 1 error, 2 changes to make (--detailed-exitcode),\n"
 	"78 bad configuration.\n";
-
-enum {
-	OPT_DETAILED = 256,
-	OPT_CONFIRM,
-	OPT_NO_WAIT,
-	OPT_SKIP,
-	OPT_VIA,
-	OPT_INTERVAL,
-	OPT_LIMIT,
-	OPT_SERIES,
-	OPT_PLOT,
-	OPT_NAMES,
-	OPT_PROTECT,
-	OPT_SAVE,
-	OPT_LEASE,
-	OPT_SOCKET,
-	OPT_FULL,
-	OPT_ROOT,
-	OPT_NODE,
-	OPT_SYSFS,
-	OPT_WATCH,
-	OPT_UNITS,
-	OPT_COLOR,
-	OPT_HTML,
-	OPT_CSV,
-	OPT_COLUMNS,
-	OPT_SORT,
-	OPT_NO_PAGER,
-	OPT_SET,
-	OPT_CACHE,
-	OPT_COUNTERS,
-	OPT_ANONYMOUS,
-};
-
-static const struct option options[] = {
-	{ "dry-run", no_argument, NULL, 'n' },
-	{ "yes", no_argument, NULL, 'y' },
-	{ "confirm-within", required_argument, NULL, OPT_CONFIRM },
-	{ "no-wait", no_argument, NULL, OPT_NO_WAIT },
-	{ "output", required_argument, NULL, 'o' },
-	{ "json", no_argument, NULL, 'j' },
-	{ "detailed-exitcode", no_argument, NULL, OPT_DETAILED },
-	{ "skip-unsupported", no_argument, NULL, OPT_SKIP },
-	{ "via", required_argument, NULL, OPT_VIA },
-	{ "interval-ms", required_argument, NULL, OPT_INTERVAL },
-	{ "limit", required_argument, NULL, OPT_LIMIT },
-	{ "series", no_argument, NULL, OPT_SERIES },
-	{ "plot", required_argument, NULL, OPT_PLOT },
-	{ "protect", no_argument, NULL, OPT_PROTECT },
-	{ "lease", required_argument, NULL, OPT_LEASE },
-	{ "save", required_argument, NULL, OPT_SAVE },
-	{ "node-name-map", required_argument, NULL, OPT_NAMES },
-	{ "full", no_argument, NULL, OPT_FULL },
-	{ "root", required_argument, NULL, OPT_ROOT },
-	{ "node", required_argument, NULL, OPT_NODE },
-	{ "socket", required_argument, NULL, OPT_SOCKET },
-	{ "anonymous", no_argument, NULL, OPT_ANONYMOUS },
-	{ "set", required_argument, NULL, OPT_SET },
-	{ "load-cache", required_argument, NULL, OPT_CACHE },
-	{ "counters", required_argument, NULL, OPT_COUNTERS },
-	{ "sysfs-root", required_argument, NULL, OPT_SYSFS },
-	{ "watch", optional_argument, NULL, OPT_WATCH },
-	{ "units", required_argument, NULL, OPT_UNITS },
-	{ "html", required_argument, NULL, OPT_HTML },
-	{ "csv", no_argument, NULL, OPT_CSV },
-	{ "columns", required_argument, NULL, OPT_COLUMNS },
-	{ "sort", required_argument, NULL, OPT_SORT },
-	{ "no-pager", no_argument, NULL, OPT_NO_PAGER },
-	{ "color", required_argument, NULL, OPT_COLOR },
-	{ "config", required_argument, NULL, 'z' },
-	{ "fabric", required_argument, NULL, 'F' },
-	{ "Ca", required_argument, NULL, 'C' },
-	{ "Port", required_argument, NULL, 'P' },
-	{ "timeout", required_argument, NULL, 't' },
-	{ "cckey", required_argument, NULL, 'c' },
-	{ "errors", no_argument, NULL, 'e' },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "debug", no_argument, NULL, 'd' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ 0 },
-};
 
 /* Options that override the configuration, kept until that has been read. */
 struct overrides {
@@ -223,6 +78,201 @@ struct overrides {
 	bool dry_run, csv;
 };
 
+/* What the command line comes to. */
+struct args {
+	struct tune t;
+	struct overrides o;
+};
+
+/* What ends the reading of options. */
+enum { READ_HELP = 1, READ_VERSION, READ_TOO_MANY };
+
+static int read_json(void *place, const char *value)
+{
+	(void)value;
+	*(bool *)place = true;
+	tune_owe_error();
+	return 0;
+}
+
+static int read_watch(void *place, const char *value)
+{
+	struct args *a = place;
+
+	a->o.watch = value;
+	a->t.watch_ms = TUNE_WATCH_MS;
+	return 0;
+}
+
+static int read_no_pager(void *place, const char *value)
+{
+	(void)place;
+	(void)value;
+	tune_pager_refuse();
+	return 0;
+}
+
+static int read_set(void *place, const char *value)
+{
+	struct tune *t = place;
+
+	if (t->n_set == (int)(sizeof(t->set) / sizeof(*t->set)))
+		return READ_TOO_MANY;
+	t->set[t->n_set++] = value;
+	return 0;
+}
+
+static int read_verbose(void *place, const char *value)
+{
+	(void)value;
+	(*(int *)place)++;
+	return 0;
+}
+
+static int read_debug(void *place, const char *value)
+{
+	(void)value;
+	*(int *)place += 2;
+	return 0;
+}
+
+static int read_help(void *place, const char *value)
+{
+	(void)place;
+	(void)value;
+	return READ_HELP;
+}
+
+static int read_version(void *place, const char *value)
+{
+	(void)place;
+	(void)value;
+	return READ_VERSION;
+}
+
+static const struct ibcc_option rows[] = {
+	{ "dry-run", 'n', IBCC_OPTION_FLAG, NULL, "same as the command plan",
+	  .at = offsetof(struct args, o.dry_run) },
+	{ "yes", 'y', IBCC_OPTION_FLAG, NULL,
+	  "apply, rollback, disable, repair, key: do not ask;\n"
+	  "needed without a terminal and with -j",
+	  .at = offsetof(struct args, t.yes) },
+	{ "confirm-within", 0, IBCC_OPTION_TEXT, "TIME",
+	  "apply: take it back unless confirmed so soon: 120s,\n"
+	  "2m, 1h",
+	  .at = offsetof(struct args, o.confirm) },
+	{ "no-wait", 0, IBCC_OPTION_FLAG, NULL,
+	  "apply: end at the first writes; the daemon goes on",
+	  .at = offsetof(struct args, t.no_wait) },
+	{ "output", 'o', IBCC_OPTION_TEXT, "FILE",
+	  "plan: keep it, for ibcc-tune apply FILE; bundle: it",
+	  .at = offsetof(struct args, t.output) },
+	{ "anonymous", 0, IBCC_OPTION_FLAG, NULL, "bundle: made-up GUIDs, names and LIDs",
+	  .at = offsetof(struct args, t.anonymous) },
+	{ "json", 'j', IBCC_OPTION_READ, NULL, "answer in JSON",
+	  .at = offsetof(struct args, t.json), .read = read_json },
+	{ "detailed-exitcode", 0, IBCC_OPTION_FLAG, NULL,
+	  "plan, status: exit with 2 if there is something\n"
+	  "to do: changes to make, ports not read",
+	  .at = offsetof(struct args, t.detailed_exitcode) },
+	{ "full", 0, IBCC_OPTION_FLAG, NULL, "plan, apply: each source and each setting",
+	  .at = offsetof(struct args, t.full) },
+	{ "root", 0, IBCC_OPTION_TEXT, "N", "plan: root N with all its sources",
+	  .at = offsetof(struct args, o.root) },
+	{ "node", 0, IBCC_OPTION_TEXT, "GLOB", "plan: only nodes with such names",
+	  .at = offsetof(struct args, t.node) },
+	{ "skip-unsupported", 0, IBCC_OPTION_FLAG, NULL,
+	  "let nodes without congestion control out of a plan",
+	  .at = offsetof(struct args, t.skip_unsupported) },
+	{ "via", 0, IBCC_OPTION_TEXT, "plugin|direct", "who writes, without a daemon",
+	  .at = offsetof(struct args, o.via) },
+	{ "interval-ms", 0, IBCC_OPTION_TEXT, "MS",
+	  "between readings of the counters, without a daemon",
+	  .at = offsetof(struct args, o.interval) },
+	{ "series", 0, IBCC_OPTION_FLAG, NULL, "history: with -j, what was measured in 24 hours",
+	  .at = offsetof(struct args, t.series) },
+	{ "plot", 0, IBCC_OPTION_TEXT, "FILE", "history: that, and the transactions, as SVG",
+	  .at = offsetof(struct args, t.plot) },
+	{ "limit", 0, IBCC_OPTION_TEXT, "N",
+	  "history: so many, default 20; top: so many looks,\n"
+	  "default until q",
+	  .at = offsetof(struct args, o.limit) },
+	{ "watch", 0, IBCC_OPTION_READ, "SECONDS",
+	  "status, top: look again after so long, default 2", .read = read_watch,
+	  .optional = true },
+	{ "csv", 0, IBCC_OPTION_FLAG, NULL,
+	  "plan, show, probe: tables as CSV; of a plan the\n"
+	  "changes, or with --root its sources",
+	  .at = offsetof(struct args, o.csv) },
+	{ "columns", 0, IBCC_OPTION_TEXT, "NAME,...", "plan, show, probe: these columns",
+	  .at = offsetof(struct args, o.columns) },
+	{ "sort", 0, IBCC_OPTION_TEXT, "[-]NAME",
+	  "plan, show, probe: by this column, with - from the\n"
+	  "most on",
+	  .at = offsetof(struct args, o.sort) },
+	{ "no-pager", 0, IBCC_OPTION_READ, NULL, "never through $PAGER", .read = read_no_pager },
+	{ "units", 0, IBCC_OPTION_TEXT, "MB/s|Gb/s", "of rates, default MB/s",
+	  .at = offsetof(struct args, o.units) },
+	{ "color", 0, IBCC_OPTION_TEXT, "WHEN", "auto, always or never",
+	  .at = offsetof(struct args, o.color) },
+	{ "protect", 0, IBCC_OPTION_FLAG, NULL, "key: let nobody read without the key",
+	  .at = offsetof(struct args, t.protect) },
+	{ "lease", 0, IBCC_OPTION_TEXT, "SECONDS",
+	  "key: protection ends so long after a wrong key;\n"
+	  "0: never",
+	  .at = offsetof(struct args, o.lease) },
+	{ "html", 0, IBCC_OPTION_TEXT, "FILE", "report: a page that is one file",
+	  .at = offsetof(struct args, t.html) },
+	{ "save", 0, IBCC_OPTION_TEXT, "FILE",
+	  "probe: keep the answer as a record without GUIDs,\n"
+	  "LIDs, names",
+	  .at = offsetof(struct args, t.save) },
+	{ "load-cache", 0, IBCC_OPTION_TEXT, "FILE",
+	  "plan, what-if: the fabric and its settings from\n"
+	  "this bundle,",
+	  .at = offsetof(struct args, t.cache) },
+	{ "counters", 0, IBCC_OPTION_TEXT, "FILE",
+	  "and what was counted and decided; one is for both",
+	  .at = offsetof(struct args, t.counters) },
+	{ "set", 0, IBCC_OPTION_READ, "KEY=NUMBER",
+	  "what-if: ccti_timer, ccti_increase, table_end,\n"
+	  "threshold, marking_rate in place of the plan's;\n"
+	  "several times",
+	  .at = offsetof(struct args, t), .read = read_set },
+	{ "node-name-map", 0, IBCC_OPTION_TEXT, "FILE", "names of nodes",
+	  .at = offsetof(struct args, t.name_map) },
+	{ "sysfs-root", 0, IBCC_OPTION_TEXT, "FOLDER", "ooo-check: where sys/ is, default /",
+	  .at = offsetof(struct args, t.sysfs) },
+	{ "socket", 0, IBCC_OPTION_TEXT, "PATH",
+	  "the daemon's control socket, whatever the\n"
+	  "configuration says",
+	  .at = offsetof(struct args, o.socket) },
+	{ "config", 'z', IBCC_OPTION_TEXT, "FILE", "configuration, default\n" IBCC_CONFIG_FILE,
+	  .at = offsetof(struct args, o.config_file) },
+	{ "fabric", 'F', IBCC_OPTION_TEXT, "NAME",
+	  "one of several fabrics, whose configuration is\n" IBCC_SYSCONFDIR "/ibcc-tune/NAME.yaml",
+	  .at = offsetof(struct args, o.fabric) },
+	{ "Ca", 'C', IBCC_OPTION_TEXT, "NAME", "channel adapter to use",
+	  .at = offsetof(struct args, o.ca) },
+	{ "Port", 'P', IBCC_OPTION_TEXT, "NUMBER", "its port",
+	  .at = offsetof(struct args, o.port) },
+	{ "timeout", 't', IBCC_OPTION_TEXT, "MS", "of a MAD",
+	  .at = offsetof(struct args, o.timeout) },
+	{ "cckey", 'c', IBCC_OPTION_TEXT, "KEY",
+	  "CC_Key; the configuration's cc_key_file keeps it\n"
+	  "off the command line",
+	  .at = offsetof(struct args, o.cc_key) },
+	{ "errors", 'e', IBCC_OPTION_FLAG, NULL, "say how many MADs were lost",
+	  .at = offsetof(struct args, t.errors) },
+	{ "verbose", 'v', IBCC_OPTION_READ, NULL, "say more",
+	  .at = offsetof(struct args, t.verbose), .read = read_verbose },
+	{ "debug", 'd', IBCC_OPTION_READ, NULL, "say all", .at = offsetof(struct args, t.verbose),
+	  .read = read_debug },
+	{ "help", 'h', IBCC_OPTION_READ, NULL, "this help", .read = read_help },
+	{ "version", 'V', IBCC_OPTION_READ, NULL, "version", .read = read_version },
+};
+static const struct ibcc_options options = { rows, sizeof(rows) / sizeof(*rows), NULL };
+
 static int print_usage(void)
 {
 	size_t i;
@@ -230,7 +280,9 @@ static int print_usage(void)
 	fputs(usage_head, stdout);
 	for (i = 0; i < N_COMMANDS; i++)
 		printf("  %-10s %s\n", commands[i].name, commands[i].help);
-	return fputs(usage_options, stdout) < 0 ? TUNE_ERROR : TUNE_OK;
+	fputs("\nOptions:\n", stdout);
+	ibcc_options_print(&options, stdout);
+	return fputs(usage_end, stdout) < 0 ? TUNE_ERROR : TUNE_OK;
 }
 
 static int hint(void)
@@ -413,78 +465,18 @@ static int run(struct tune *t, const struct overrides *o)
 
 int main(int argc, char **argv)
 {
-	struct tune t = { .limit = 20 };
-	struct overrides o = { 0 };
-	bool bad = false;
-	int opt;
+	struct args a = { .t.limit = 20 };
+	int first = argc, rc = ibcc_options_read(&options, argc, argv, &a, &first);
 
-	while ((opt = getopt_long(argc, argv, "nyo:jz:F:C:P:t:c:evdhV", options, NULL)) != -1) {
-		switch (opt) {
-		case 'n': o.dry_run = true; break;
-		case 'y': t.yes = true; break;
-		case 'o': t.output = optarg; break;
-		case 'j':
-			t.json = true;
-			tune_owe_error();
-			break;
-		case OPT_CONFIRM: o.confirm = optarg; break;
-		case OPT_NO_WAIT: t.no_wait = true; break;
-		case OPT_DETAILED: t.detailed_exitcode = true; break;
-		case OPT_SKIP: t.skip_unsupported = true; break;
-		case OPT_VIA: o.via = optarg; break;
-		case OPT_INTERVAL: o.interval = optarg; break;
-		case OPT_LIMIT: o.limit = optarg; break;
-		case OPT_SERIES: t.series = true; break;
-		case OPT_PLOT: t.plot = optarg; break;
-		case OPT_PROTECT: t.protect = true; break;
-		case OPT_LEASE: o.lease = optarg; break;
-		case OPT_FULL: t.full = true; break;
-		case OPT_ROOT: o.root = optarg; break;
-		case OPT_NODE: t.node = optarg; break;
-		case OPT_SOCKET: o.socket = optarg; break;
-		case OPT_SYSFS: t.sysfs = optarg; break;
-		case OPT_WATCH:
-			o.watch = optarg;
-			t.watch_ms = TUNE_WATCH_MS;
-			/* No command is a number, so one that follows is the seconds. */
-			if (!optarg && optind < argc && isdigit((unsigned char)argv[optind][0]))
-				o.watch = argv[optind++];
-			break;
-		case OPT_UNITS: o.units = optarg; break;
-		case OPT_HTML: t.html = optarg; break;
-		case OPT_CSV: o.csv = true; break;
-		case OPT_COLUMNS: o.columns = optarg; break;
-		case OPT_SORT: o.sort = optarg; break;
-		case OPT_NO_PAGER: tune_pager_refuse(); break;
-		case OPT_COLOR: o.color = optarg; break;
-		case OPT_SET:
-			if (t.n_set == (int)(sizeof(t.set) / sizeof(*t.set)))
-				return tune_fail("--set: too many");
-			t.set[t.n_set++] = optarg;
-			break;
-		case OPT_CACHE: t.cache = optarg; break;
-		case OPT_COUNTERS: t.counters = optarg; break;
-		case OPT_ANONYMOUS: t.anonymous = true; break;
-		case OPT_SAVE: t.save = optarg; break;
-		case OPT_NAMES: t.name_map = optarg; break;
-		case 'z': o.config_file = optarg; break;
-		case 'F': o.fabric = optarg; break;
-		case 'C': o.ca = optarg; break;
-		case 'P': o.port = optarg; break;
-		case 't': o.timeout = optarg; break;
-		case 'c': o.cc_key = optarg; break;
-		case 'e': t.errors = true; break;
-		case 'v': t.verbose++; break;
-		case 'd': t.verbose += 2; break;
-		case 'h': return print_usage();
-		case 'V': return printf("ibcc-tune %s\n", IBCC_VERSION) < 0;
-		/* -j may come after it. */
-		default: bad = true; break;
-		}
+	switch (rc) {
+	case 0: break;
+	case READ_HELP: return print_usage();
+	case READ_VERSION: return printf("ibcc-tune %s\n", IBCC_VERSION) < 0;
+	case READ_TOO_MANY: return tune_fail("--set: too many");
+	/* After all were read, as -j may come after a wrong one. */
+	default: return hint();
 	}
-	if (bad)
-		return hint();
-	t.n_args = argc - optind;
-	t.args = argv + optind;
-	return run(&t, &o);
+	a.t.n_args = argc - first;
+	a.t.args = argv + first;
+	return run(&a.t, &a.o);
 }

@@ -56,7 +56,7 @@ struct tune {
 	const char *cache;    /* plan, what-if: fabric and settings of this bundle; NULL: no */
 	const char *counters; /* likewise, what was counted and decided */
 	int n_set;            /* what-if: KEY=VALUE each */
-	char *set[16];
+	const char *set[16];
 	int n_args; /* after the command */
 	char **args;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Programs of several commands, with options. A command is one table: reading its options, what is
- * said of wrong ones, and the usage all come from it. Messages go to stderr and begin with the name
- * that the program was started by.
+/* Options of programs, and programs of several commands. A program or a command has one table:
+ * reading its options, what is said of wrong ones, and the usage all come from it. Messages go to
+ * stderr and begin with the name that the program was started by.
  */
 #ifndef IBCC_COMMAND_H
 #define IBCC_COMMAND_H
@@ -9,13 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* What becomes of an option's value, at its place in the struct that the command keeps them in. */
 enum ibcc_option_kind {
 	IBCC_OPTION_FLAG,   /* it has none: a bool becomes true */
 	IBCC_OPTION_TEXT,   /* a const char * points to it */
 	IBCC_OPTION_NUMBER, /* a uint64_t, a whole number from min to max */
-	IBCC_OPTION_READ,   /* read() has it */
+	IBCC_OPTION_READ,   /* read() gets it, NULL if there is none */
 };
 
 struct ibcc_option {
@@ -23,17 +24,34 @@ struct ibcc_option {
 	char letter;      /* -l; 0: there is only the name */
 	enum ibcc_option_kind kind;
 	const char *value; /* what the usage calls its value, such as "FILE"; NULL: it has none */
-	const char *help;  /* a line */
+	const char *help;  /* a line, or several with newlines between */
 	size_t at;         /* offset of its place */
 	uint64_t min, max; /* of a number */
-	/* 0, -ENOMEM, or -EINVAL, which prints that the option wants `want`, or what read() said
-	 * itself if that is NULL.
+	/* 0, a positive number that ends the reading, -ENOMEM, or -EINVAL, which prints that the
+	 * option wants `want`, or what read() said itself if that is NULL.
 	 */
 	int (*read)(void *place, const char *value);
 	const char *want;
-	bool many;         /* it may be given several times */
+	bool optional; /* its value, which is behind "=", or a next argument with a digit first */
+	bool many;     /* it may be given several times */
 	bool in_arguments; /* `arguments` of the command already shows it in the usage */
 };
+
+/* A table of them, of a command or of a whole program. */
+struct ibcc_options {
+	const struct ibcc_option *option;
+	size_t n;
+	const char *command; /* that messages name; NULL: getopt_long() says what it always does */
+};
+
+/* Reads them into `to`, the struct with their places, and goes on after a wrong one. The arguments
+ * are argv[*first] to argv[argc - 1] then. 0, what a read() ended with, or -EINVAL or -ENOMEM after
+ * messages.
+ */
+int ibcc_options_read(const struct ibcc_options *o, int argc, char **argv, void *to, int *first);
+
+/* Prints what each means. */
+int ibcc_options_print(const struct ibcc_options *o, FILE *out);
 
 /* Rows that several commands have. */
 #define IBCC_OPTION_JSON(type)                                                                     \

@@ -12,7 +12,7 @@
 
 #define OPTIONS_MAX 64u
 #define FIRST       256 /* what getopt_long() returns for the first row */
-#define HELP_COLUMN 28
+#define HELP_COLUMN 26  /* behind the two spaces that a line begins with */
 
 int ibcc_command_say(const char *fmt, ...)
 {
@@ -65,72 +65,95 @@ static int take(const struct ibcc_option *o, const char *value, char *to)
 	rc = o->read(to + o->at, value);
 	if (rc == -EINVAL && o->want)
 		ibcc_command_say("%s: got \"%s\", want %s", option_text(o, text), value, o->want);
-	else if (rc && rc != -EINVAL)
+	else if (rc < 0 && rc != -EINVAL)
 		ibcc_command_say("%s: %s", option_text(o, text), strerror(-rc));
 	return rc;
 }
 
-/* The rows in getopt_long()'s form. The leading colon has it tell a missing value from an unknown
- * option.
+/* The rows in getopt_long()'s form. With a leading colon it says nothing by itself, and tells a
+ * missing value from an unknown option.
  */
-static void to_getopt(const struct ibcc_command *c, struct option *longs, char *letters)
+static void to_getopt(const struct ibcc_options *o, struct option *longs, char *letters)
 {
 	size_t n = 0;
 
-	*letters++ = ':';
-	for (size_t i = 0; i < c->n_options && i < OPTIONS_MAX; i++) {
-		const struct ibcc_option *o = &c->option[i];
+	if (o->command)
+		*letters++ = ':';
+	for (size_t i = 0; i < o->n && i < OPTIONS_MAX; i++) {
+		const struct ibcc_option *row = &o->option[i];
+		int has_value = row->optional ? optional_argument
+				: row->value  ? required_argument
+					      : no_argument;
 
-		if (o->name)
-			longs[n++] = (struct option){ o->name,
-						      o->value ? required_argument : no_argument,
-						      NULL, FIRST + (int)i };
-		if (o->letter)
-			*letters++ = o->letter;
-		if (o->letter && o->value)
+		if (row->name)
+			longs[n++] = (struct option){ row->name, has_value, NULL, FIRST + (int)i };
+		if (row->letter)
+			*letters++ = row->letter;
+		if (row->letter && row->value)
+			*letters++ = ':';
+		if (row->letter && row->optional)
 			*letters++ = ':';
 	}
 	longs[n] = (struct option){ 0 };
 	*letters = '\0';
 }
 
-static const struct ibcc_option *row_of(const struct ibcc_command *c, int code)
+static const struct ibcc_option *row_of(const struct ibcc_options *o, int code)
 {
 	if (code >= FIRST)
-		return &c->option[code - FIRST];
-	for (size_t i = 0; i < c->n_options; i++)
-		if (c->option[i].letter == code)
-			return &c->option[i];
+		return &o->option[code - FIRST];
+	for (size_t i = 0; i < o->n; i++)
+		if (o->option[i].letter == code)
+			return &o->option[i];
 	return NULL;
 }
 
-static int wrong_option(const struct ibcc_command *c, char **argv, int code)
+static int wrong_option(const struct ibcc_options *o, char **argv, int code)
 {
 	const char *last = argv[optind - 1];
 
+	if (!o->command)
+		return -EINVAL;
 	if (code == ':')
-		return ibcc_command_say("%s: %s wants a value", c->name, last);
+		return ibcc_command_say("%s: %s wants a value", o->command, last);
 	if (optopt > 0 && optopt < FIRST)
-		return ibcc_command_say("%s: unknown option -%c", c->name, optopt);
+		return ibcc_command_say("%s: unknown option -%c", o->command, optopt);
 	if (optopt >= FIRST)
-		return ibcc_command_say("%s: %s takes no value", c->name, last);
-	return ibcc_command_say("%s: unknown option %s", c->name, last);
+		return ibcc_command_say("%s: %s takes no value", o->command, last);
+	return ibcc_command_say("%s: unknown option %s", o->command, last);
+}
+
+int ibcc_options_read(const struct ibcc_options *o, int argc, char **argv, void *to, int *first)
+{
+	struct option longs[OPTIONS_MAX + 1];
+	char letters[3 * OPTIONS_MAX + 2];
+	int code, one, rc = 0;
+
+	to_getopt(o, longs, letters);
+	opterr = !o->command;
+	optind = 0; /* begins anew */
+	while ((code = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		const struct ibcc_option *row = code == ':' ? NULL : row_of(o, code);
+		const char *value = optarg;
+
+		if (row && row->optional && !value && optind < argc && argv[optind][0] >= '0' &&
+		    argv[optind][0] <= '9')
+			value = argv[optind++];
+		one = row ? take(row, value, to) : wrong_option(o, argv, code);
+		if (one > 0)
+			return one;
+		rc = rc ? rc : one;
+	}
+	*first = optind;
+	return rc;
 }
 
 int ibcc_command_read(const struct ibcc_command *c, int argc, char **argv, void *to, int *first)
 {
-	struct option longs[OPTIONS_MAX + 1];
-	char letters[2 * OPTIONS_MAX + 2];
-	int code, rc = 0;
+	const struct ibcc_options o = { c->option, c->n_options, c->name };
+	int rc = ibcc_options_read(&o, argc, argv, to, first);
 
-	to_getopt(c, longs, letters);
-	opterr = 0;
-	optind = 0; /* begins anew */
-	while (!rc && (code = getopt_long(argc, argv, letters, longs, NULL)) != -1)
-		rc = code == '?' || code == ':' ? wrong_option(c, argv, code)
-						: take(row_of(c, code), optarg, to);
-	*first = optind;
-	if (!rc && (argc - optind < c->least || (c->most >= 0 && argc - optind > c->most)))
+	if (!rc && (argc - *first < c->least || (c->most >= 0 && argc - *first > c->most)))
 		rc = ibcc_command_say("%s: want %s", c->name, c->want ? c->want : "only options");
 	return rc;
 }
@@ -153,18 +176,35 @@ static void synopsis(const struct ibcc_command *c, FILE *out)
 	}
 }
 
-static void print_options(const struct ibcc_command *c, FILE *out)
+static void print_help(const char *text, FILE *out)
 {
-	for (size_t i = 0; i < c->n_options; i++) {
-		const struct ibcc_option *o = &c->option[i];
+	for (; *text; text++) {
+		fputc(*text, out);
+		if (*text == '\n')
+			fprintf(out, "%*s", HELP_COLUMN + 3, "");
+	}
+	fputc('\n', out);
+}
+
+int ibcc_options_print(const struct ibcc_options *o, FILE *out)
+{
+	for (size_t i = 0; i < o->n; i++) {
+		const struct ibcc_option *row = &o->option[i];
 		char text[64], letter[8] = "    ";
 
-		if (o->letter)
-			snprintf(letter, sizeof(letter), "-%c%s", o->letter, o->name ? ", " : "");
-		snprintf(text, sizeof(text), "%s%s%s%s%s", letter, o->name ? "--" : "",
-			 o->name ? o->name : "", o->value ? " " : "", o->value ? o->value : "");
-		fprintf(out, "  %-*s %s\n", HELP_COLUMN, text, o->help);
+		if (row->letter)
+			snprintf(letter, sizeof(letter), "-%c%s", row->letter,
+				 row->name ? ", " : "");
+		snprintf(text, sizeof(text), "%s%s%s%s%s%s", letter, row->name ? "--" : "",
+			 row->name ? row->name : "",
+			 row->optional ? "[="
+			 : row->value  ? " "
+				       : "",
+			 row->value ? row->value : "", row->optional ? "]" : "");
+		fprintf(out, "  %-*s ", HELP_COLUMN, text);
+		print_help(row->help, out);
 	}
+	return ferror(out) ? -EIO : 0;
 }
 
 static void usage(const char *program, const struct ibcc_command *const *command, size_t n,
@@ -185,13 +225,13 @@ int ibcc_command_run(const char *program, const struct ibcc_command *const *comm
 
 	for (size_t i = 0; name && i < n; i++) {
 		const struct ibcc_command *c = command[i];
+		const struct ibcc_options o = { c->option, c->n_options, c->name };
 
 		if (strcmp(name, c->name))
 			continue;
 		if (argc > 2 && !strcmp(argv[2], "--help")) {
 			usage(program, &c, 1, stdout);
-			print_options(c, stdout);
-			return 0;
+			return ibcc_options_print(&o, stdout) ? 1 : 0;
 		}
 		return c->run(c, argc - 1, argv + 1);
 	}

@@ -103,9 +103,9 @@ echo "ok - $lab has $n keys and words"
 n=0
 # The loop's own programs: all options, and no other; what the command line, the control socket, the simulator and
 # the plugin take.
-for p in ibcc-tune:1:daemon/tune/main.c ibcc-tuned:8:daemon/main.c; do
-	page=man/$(echo "${p%:*}" | tr : .) main=${p##*:}
-	sed -n '/^static const struct option options\[\]/,/^};/s/.*{ "\([A-Za-z-]*\)".*/\1/p' "$main" | sort >"$tmp/options"
+for p in ibcc-tune.1 ibcc-tuned.8; do
+	page=man/$p
+	"$B/${p%.*}" --help | sed -n 's/^  \(-., \|    \)--\([A-Za-z-]*\).*/\2/p' | sort >"$tmp/options"
 	sed -n '/^\.It .*Fl/s/ -\([A-Za-z-][A-Za-z-]*\)/\n--\1\n/gp' "$page" | sed -n 's/^--//p' | sort >"$tmp/told"
 	diff "$tmp/options" "$tmp/told" || { echo "not ok - options of $page"; exit 1; }
 	n=$((n + $(wc -l <"$tmp/options")))

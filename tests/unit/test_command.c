@@ -37,8 +37,8 @@ static const struct ibcc_option rows[] = {
 	  .in_arguments = true },
 	{ "out", 'o', IBCC_OPTION_TEXT, "FILE", "Where it goes",
 	  .at = offsetof(struct values, out) },
-	{ "number", 0, IBCC_OPTION_NUMBER, "N", "How many", .at = offsetof(struct values, n), 2,
-	  9 },
+	{ "number", 0, IBCC_OPTION_NUMBER, "N", "How many,\nfrom two on",
+	  .at = offsetof(struct values, n), 2, 9 },
 	{ NULL, 'n', IBCC_OPTION_NUMBER, "N", "The last", .at = offsetof(struct values, last), 0,
 	  UINT64_MAX },
 	{ "word", 0, IBCC_OPTION_READ, "WORD", "A word", .at = offsetof(struct values, words),
@@ -160,12 +160,13 @@ static void the_usage_is_made_of_the_table(void **state)
 		text, "usage: test COMMAND ...\n"
 		      "  one FILE | --all [-j] [-o FILE] [--number N] [-n N] [--word WORD]...\n"
 		      "      does something\n"
-		      "  -j, --json                   Answer in JSON\n"
-		      "      --all                    All of them\n"
-		      "  -o, --out FILE               Where it goes\n"
-		      "      --number N               How many\n"
-		      "  -n N                         The last\n"
-		      "      --word WORD              A word\n");
+		      "  -j, --json                 Answer in JSON\n"
+		      "      --all                  All of them\n"
+		      "  -o, --out FILE             Where it goes\n"
+		      "      --number N             How many,\n"
+		      "                             from two on\n"
+		      "  -n N                       The last\n"
+		      "      --word WORD            A word\n");
 	assert_int_equal(CALL(1, text, "help"), 0);
 	assert_string_equal(
 		text, "usage: test COMMAND ...\n"
@@ -179,12 +180,85 @@ static void the_usage_is_made_of_the_table(void **state)
 	assert_int_equal(strncmp(text, "test ", 5), 0);
 }
 
+struct look {
+	unsigned int looks;
+	const char *every;
+	bool json;
+};
+
+static int read_every(void *place, const char *value)
+{
+	struct look *l = place;
+
+	l->looks++;
+	l->every = value;
+	return 0;
+}
+
+static int stop(void *place, const char *value)
+{
+	(void)place;
+	assert_null(value);
+	return 7;
+}
+
+static const struct ibcc_option look_rows[] = {
+	{ "watch", 'w', IBCC_OPTION_READ, "SECONDS", "Look again", .read = read_every,
+	  .optional = true },
+	IBCC_OPTION_JSON(struct look),
+	{ "stop", 0, IBCC_OPTION_READ, NULL, "No more", .read = stop },
+};
+static const struct ibcc_options look_options = { look_rows, 3, "look" };
+
+static int read_look(struct look *l, const char *const *argument, int *first)
+{
+	char *argv[16] = { (char *)"look" };
+	int argc = 1;
+
+	for (; argument[argc - 1]; argc++)
+		argv[argc] = (char *)argument[argc - 1];
+	*l = (struct look){ 0 };
+	return ibcc_options_read(&look_options, argc, argv, l, first);
+}
+
+#define LOOK(l, first, ...) read_look(l, (const char *const[]){ __VA_ARGS__, NULL }, first)
+
+static void a_value_can_be_optional(void **state)
+{
+	struct look l;
+	int first;
+
+	(void)state;
+	assert_int_equal(LOOK(&l, &first, "--watch=5", "-j"), 0);
+	assert_string_equal(l.every, "5");
+	assert_true(l.json);
+	assert_int_equal(LOOK(&l, &first, "--watch", "7", "-j"), 0);
+	assert_string_equal(l.every, "7");
+	assert_int_equal(first, 4);
+	assert_int_equal(LOOK(&l, &first, "--watch", "top"), 0);
+	assert_int_equal(l.looks, 1);
+	assert_null(l.every);
+	assert_int_equal(first, 2);
+}
+
+static void a_reading_can_end(void **state)
+{
+	struct look l;
+	int first;
+
+	(void)state;
+	assert_int_equal(LOOK(&l, &first, "--stop", "-j"), 7);
+	assert_false(l.json);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_are_stored),
 		cmocka_unit_test(mistakes_are_named),
 		cmocka_unit_test(the_usage_is_made_of_the_table),
+		cmocka_unit_test(a_value_can_be_optional),
+		cmocka_unit_test(a_reading_can_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
