@@ -31,7 +31,7 @@ static void forget_decision(struct ibcc_cycle *c)
 {
 	free(c->proved.root);
 	c->proved = (struct ibcc_picture){ 0 };
-	c->unproved.text[0] = '\0';
+	c->unproved.n = 0;
 	ibcc_picture_fini(&c->picture);
 	ibcc_target_fini(&c->target);
 	ibcc_plan_fini(&c->plan);
@@ -45,12 +45,12 @@ static void forget_decision(struct ibcc_cycle *c)
 	c->audited = false;
 	c->act_err = 0;
 	c->blocked.text[0] = '\0';
-	c->refused.text[0] = '\0';
-	c->advice.text[0] = '\0';
+	c->refused = IBCC_REFUSED_NOT;
 	free(c->control);
 	free(c->nodes);
-	c->control = c->nodes = NULL;
-	c->what[0] = '\0';
+	free(c->summary);
+	c->control = c->nodes = c->summary = NULL;
+	c->n_controlled = 0;
 }
 
 void ibcc_cycle_fini(struct ibcc_cycle *c)
@@ -191,7 +191,7 @@ static int prove(struct ibcc_cycle *c, const struct ibcc_act *act, uint16_t loos
 		rc = ibcc_collector_clear_sls(c->collector, c->transport, c->topo, port,
 					      p->n_roots);
 	if (!rc)
-		rc = ibcc_proof_run(c->topo, p, loose, sls, &c->proved, &c->unproved);
+		rc = ibcc_proof_run(p, loose, sls, &c->proved, &c->unproved);
 	free(sls);
 	free(port);
 	return rc;
@@ -213,7 +213,7 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 		rc = prove(c, act, loose);
 	if (rc)
 		return rc;
-	ibcc_refusal_find(c, &c->refused);
+	c->refused = ibcc_refusal_find(c);
 	ibcc_tuner_spare(c->tuner, loose);
 	ibcc_tuner_bound(c->tuner, act->applier->bounds.max_delay, act->applier->bounds.max_timer);
 	ibcc_tuner_may_learn(c->tuner, act->applier->writes && !ibcc_vendor_rules(&c->vendor));
@@ -224,7 +224,7 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 	if (!rc)
 		rc = ibcc_planner_run(c->topo, &c->actual, &c->target, &c->plan);
 	if (!rc && c->plan.n && act->state && act->applier->writes)
-		rc = ibcc_cycle_write_texts(c);
+		rc = ibcc_cycle_write_texts(c, act->refines);
 	if (rc)
 		return rc;
 	c->decided = true;
@@ -249,7 +249,7 @@ static void adopt(struct ibcc_cycle *c)
 }
 
 static struct ibcc_carry carry_for(const struct ibcc_cycle *c, const struct ibcc_act *act,
-				   const char *action, const char *summary)
+				   const char *action)
 {
 	return (struct ibcc_carry){
 		.applier = act->applier,
@@ -258,7 +258,7 @@ static struct ibcc_carry carry_for(const struct ibcc_cycle *c, const struct ibcc
 		.has = &c->actual,
 		.txn = { .who = act->who,
 			 .action = action,
-			 .summary = summary,
+			 .summary = c->summary,
 			 .confirm_s = act->confirm_s,
 			 .extends = act->extends,
 			 .control = c->control,
@@ -297,6 +297,7 @@ static void relax(struct ibcc_cycle *c, const struct ibcc_act *act, const struct
 		ibcc_plan_fini(&part);
 		return;
 	}
+	c->skips = true;
 	c->skipped = c->blocked;
 	rc = carry_part(c, carry, &part, &why);
 	if (rc || all)
@@ -306,7 +307,7 @@ static void relax(struct ibcc_cycle *c, const struct ibcc_act *act, const struct
 /* Without a book to write in only the way back is gone. */
 static void act_without_book(struct ibcc_cycle *c, const struct ibcc_act *act)
 {
-	struct ibcc_carry carry = carry_for(c, act, act->action, ibcc_target_summary(&c->target));
+	struct ibcc_carry carry = carry_for(c, act, act->action);
 	struct ibcc_plan part = { 0 };
 	const struct ibcc_book *book;
 	int rc = ibcc_state_book(act->state, &book, &c->blocked);
@@ -327,31 +328,25 @@ static void act_without_book(struct ibcc_cycle *c, const struct ibcc_act *act)
 static void leave_alone(struct ibcc_cycle *c, const struct ibcc_act *act,
 			const struct ibcc_carry *carry)
 {
-	ibcc_why_set(&c->blocked, 0, "%s", c->refused.text);
+	ibcc_refusal_text(c, c->refused, &c->blocked);
 	c->act_err = act->applier->writes ? -EPERM : 0;
 	if (c->plan.n && act->bookless && act->applier->writes)
 		act_without_book(c, act);
 	else if (c->plan.n)
 		relax(c, act, carry);
-	c->skipped.text[0] = '\0';
+	c->skips = false;
 	if (!c->acted) {
 		ibcc_plan_fini(&c->plan);
 		c->plan.n_unreachable = c->actual.n;
 	}
-	ibcc_vendor_advice(&c->vendor, c->topo, &c->picture, &c->advice);
-	/* Without memory the words stay that the tuner has found. */
-	(void)ibcc_target_summarize(&c->target, "observing only: %s", c->refused.text);
 }
 
 static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 {
-	/* Who asked for a plan asked for its roots, whatever was decided in this pass. */
-	bool asked = act->refines && c->what[0];
-	struct ibcc_carry carry =
-		carry_for(c, act, act->action, asked ? c->what : ibcc_target_summary(&c->target));
+	struct ibcc_carry carry = carry_for(c, act, act->action);
 
 	carry.all_or_nothing = act->all_or_nothing;
-	if (c->refused.text[0]) {
+	if (c->refused != IBCC_REFUSED_NOT) {
 		leave_alone(c, act, &carry);
 		return;
 	}
@@ -367,13 +362,11 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 		relax(c, act, &carry);
 		return;
 	}
-	c->skipped.text[0] = '\0';
+	c->skips = false;
 	c->act_err = ibcc_cycle_split_plan(c, act, &c->blocked);
 	if (c->act_err || !c->plan.n)
 		return;
-	/* The split has written a new summary, and freed the old one. */
-	if (!asked)
-		carry.txn.summary = ibcc_target_summary(&c->target);
+	carry.txn.summary = c->summary; /* the split has made another */
 	c->act_err = ibcc_carry_out(&carry, &c->plan, &c->result, &c->blocked);
 	c->acted = true;
 	if (!act->applier->writes)
@@ -394,17 +387,17 @@ static void repair(struct ibcc_cycle *c, const struct ibcc_act *act)
 	struct ibcc_why text;
 
 	ibcc_audit_text(c->topo, &c->audit, &text);
-	carry = carry_for(c, act, "repair", text.text);
+	carry = carry_for(c, act, "repair");
+	carry.txn.summary = text.text;
 	carry.txn.confirm_s = 0;
 	carry.txn.extends = 0;
 	carry.txn.control = carry.txn.refining = NULL;
 	c->repaired = c->audit.drift;
 	c->audit.drift = (struct ibcc_plan){ 0 };
 	c->act_err = ibcc_carry_out(&carry, &c->repaired, &c->repair, &c->blocked);
-	if (c->act_err)
-		return;
-	c->mended = text;
-	for (uint32_t i = 0; i < c->repaired.n; i++)
+	c->mended = !c->act_err;
+	c->drifted = text;
+	for (uint32_t i = 0; c->mended && i < c->repaired.n; i++)
 		ibcc_tuner_disturb(c->tuner, c->topo,
 				   ibcc_topo_find_endport(c->topo, c->repaired.change[i].node_guid,
 							  c->repaired.change[i].port));
@@ -447,7 +440,7 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 	if (!c->topo)
 		return ibcc_why_set(why, -ENOENT, "the topology is not known yet");
 	forget_decision(c);
-	c->mended.text[0] = '\0';
+	c->mended = false;
 	rc = ibcc_cycle_observe(c, act, why);
 	if (!rc)
 		rc = look_at_books(c, act, why);
@@ -461,8 +454,8 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 	}
 	act_on_plan(c, act);
 	/* Nothing to do: are they back? */
-	if (c->skipped.text[0] && !c->plan.n &&
+	if (c->skips && !c->plan.n &&
 	    !ibcc_gate_check(act->gate, c->topo, &c->actual, &c->proved, &c->target, NULL))
-		c->skipped.text[0] = '\0';
+		c->skips = false;
 	return 0;
 }

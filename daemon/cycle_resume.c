@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <ibcc/control_json.h>
 #include <ibcc/json.h>
@@ -130,15 +131,25 @@ int ibcc_cycle_read_nodes(const struct ibcc_topo *t, const char *nodes, bool *wi
 	return rc;
 }
 
-int ibcc_cycle_write_texts(struct ibcc_cycle *c)
+int ibcc_cycle_write_texts(struct ibcc_cycle *c, bool asked)
 {
 	struct ibcc_control control = { 0 };
+	char what[IBCC_REASON_BYTES];
 	int rc = ibcc_cycle_control(c, &control);
 
 	if (!rc)
 		rc = ibcc_cycle_texts(&c->plan, &control, &c->control, &c->nodes);
-	if (!rc && control.n_roots)
-		ibcc_control_explain(c->topo, &control, c->what, sizeof(c->what));
+	if (rc)
+		goto out;
+	c->n_controlled = control.n_roots;
+	if (asked && control.n_roots) {
+		ibcc_control_explain(c->topo, &control, what, sizeof(what));
+		c->summary = strdup(what);
+	} else {
+		c->summary = ibcc_words_decisions(c->topo, &c->target.decisions);
+	}
+	rc = c->summary ? 0 : -ENOMEM;
+out:
 	ibcc_control_fini(&control);
 	return rc;
 }

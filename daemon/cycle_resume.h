@@ -16,7 +16,9 @@ int ibcc_cycle_resume(struct ibcc_cycle *c, struct ibcc_state *state);
 /* The state file is to be asked again. */
 void ibcc_cycle_forget_resume(struct ibcc_cycle *c);
 
-/* What the plan of this turn is for, as texts in the cycle. -ENOMEM. */
-int ibcc_cycle_write_texts(struct ibcc_cycle *c);
+/* What the plan of this turn is for, as texts in the cycle. `asked`: somebody asked for the plan,
+ * and so for its roots, whatever was decided in this turn. -ENOMEM.
+ */
+int ibcc_cycle_write_texts(struct ibcc_cycle *c, bool asked);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/apply/carry.h"
@@ -98,27 +99,33 @@ int ibcc_cycle_judge_rollout(struct ibcc_cycle *c, const struct ibcc_act *act, s
 	return rc;
 }
 
-/* Adds to the summary, but for passes in which the tuner has only seen that not all was written. */
-static int tell(const struct ibcc_rollout *r, struct ibcc_target *target)
+static enum ibcc_rollout_step step_of(const struct ibcc_rollout *r)
 {
-	if (r->n_left && !r->n_left_then)
-		return ibcc_target_summarize(target,
-					     "%s; %u nodes first, %u when counters show an effect",
-					     ibcc_target_summary(target), r->n_written, r->n_left);
-	if (r->n_left && r->n_left_then)
-		return ibcc_target_summarize(
-			target, "%u nodes wait until counters show an effect at the first",
-			r->n_left);
-	if (r->n_left_then)
-		return ibcc_target_summarize(
-			target, "counters show an effect at the first nodes: the others follow");
-	return 0;
+	if (r->n_left)
+		return r->n_left_then ? IBCC_STEP_WAIT : IBCC_STEP_FIRST;
+	return r->n_left_then ? IBCC_STEP_THE_REST : IBCC_STEP_ALL;
+}
+
+/* The step becomes one of the decisions, and of what the history is told, unless somebody asked for
+ * the plan: then its roots are what it is for, whatever was decided in this pass.
+ */
+static int note_step(struct ibcc_cycle *c, const struct ibcc_act *act)
+{
+	struct ibcc_decisions *d = &c->target.decisions;
+
+	d->step = step_of(&c->rollout);
+	d->step_nodes = c->rollout.n_written;
+	d->nodes_left = c->rollout.n_left;
+	if (d->step == IBCC_STEP_ALL || (act->refines && c->n_controlled))
+		return 0;
+	free(c->summary);
+	c->summary = ibcc_words_decisions(c->topo, d);
+	return c->summary ? 0 : -ENOMEM;
 }
 
 int ibcc_cycle_split_plan(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
 	const struct ibcc_parameters *p = ibcc_tuner_parameters(c->tuner);
-	struct ibcc_target *target = &c->target;
 	struct ibcc_plan part;
 
 	if (!act->state || !act->applier->writes)
@@ -127,10 +134,10 @@ int ibcc_cycle_split_plan(struct ibcc_cycle *c, const struct ibcc_act *act, stru
 		ibcc_rollout_all(&c->rollout, p);
 		return 0;
 	}
-	if (ibcc_rollout_split(&c->rollout, c->topo, p, &c->picture, &c->actual, &target->wanted,
+	if (ibcc_rollout_split(&c->rollout, c->topo, p, &c->picture, &c->actual, &c->target.wanted,
 			       &c->plan, &part))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	ibcc_plan_fini(&c->plan);
 	c->plan = part;
-	return tell(&c->rollout, target) ? ibcc_why_set(why, -ENOMEM, "no memory") : 0;
+	return note_step(c, act) ? ibcc_why_set(why, -ENOMEM, "no memory") : 0;
 }

@@ -5,7 +5,6 @@
  */
 #include "daemon/explain.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,12 +16,13 @@
 #include <ibcc/throttle.h>
 
 #include "daemon/apply/refusal.h"
+#include "daemon/explain_change.h"
 
 /* What was told in so many passes is not told again: things that come and go at every pass would
  * fill the log and say nothing.
  */
 #define REMEMBER_PASSES 60u
-#define REMEMBER        64u
+#define REMEMBER        256u
 /* Ports told one by one when congestion starts at many at once. */
 #define ROOTS_TOLD 5u
 /* Nodes named in a line about a plan. */
@@ -30,11 +30,31 @@
 /* Of a line about roots or a decision, whose rates are in MB/s for people. */
 #define LINE_BYTES 4096u
 
+/* What a line is about; with figures of it, it is the key of a memory. */
+enum subject {
+	TROUBLE = 1,
+	ROOT,
+	NO_ROOTS,
+	DECISION,
+	SITUATION,
+	LEFT,
+	STEP,
+	REFUSED,
+	DOUBTED,
+	UNKNOWN,
+	HELD_BACK,
+	HELD_BELOW,
+	VENDOR,
+	ROUTING,
+	ADVICE,
+	MENDED,
+};
+
 struct ibcc_explain {
-	char trouble[IBCC_WHY_BYTES];
+	uint64_t trouble; /* the key of the last one; 0: none */
 	bool trouble_told;
 	struct memory {
-		uint64_t what, pass; /* a sum; when it was so the last time */
+		uint64_t what, pass; /* a key; when it was so the last time */
 	} memory[REMEMBER];
 	uint64_t pass;
 	bool congested; /* was told */
@@ -42,13 +62,34 @@ struct ibcc_explain {
 	bool fabric_known;
 	uint64_t generation;
 	uint64_t drift_sum;
-	char unknown[IBCC_WHY_BYTES]; /* settings of unknown origin last told */
-	char held_back[IBCC_WHY_BYTES], held_below[IBCC_WHY_BYTES];
-	char doubted[IBCC_WHY_BYTES]; /* counters that are not believed last told */
-	char vendor[IBCC_WHY_BYTES];  /* what the vendor's own control does, likewise */
-	char advice[IBCC_WHY_BYTES], routing[IBCC_WHY_BYTES];
-	char others[IBCC_WHY_BYTES]; /* what only somebody outside can end, as it was logged last */
+	/* Keys of what was told last; 0: that there is nothing. */
+	uint64_t unknown, held_back, held_below, doubted, vendor, advice, routing;
 };
+
+/* A key of a subject and figures. */
+static uint64_t key_of(enum subject s, uint64_t a, uint64_t b)
+{
+	uint64_t part[] = { s, a, b };
+
+	return ibcc_hash(IBCC_HASH_START, part, sizeof(part));
+}
+
+static uint64_t key_of_port(const struct ibcc_topo *t, enum subject s, uint64_t a, uint32_t port)
+{
+	const struct ibcc_topo_port *p = &t->port[port];
+	uint64_t part[] = { s, a, t->node[p->node].guid, p->num };
+
+	return ibcc_hash(IBCC_HASH_START, part, sizeof(part));
+}
+
+/* Is this another key than the last one of its subject? */
+static bool is_other(uint64_t *last, uint64_t now)
+{
+	bool other = *last != now;
+
+	*last = now;
+	return other;
+}
 
 /* Whether that is news, which it is no longer then. */
 static bool is_news(struct ibcc_explain *x, uint64_t what)
@@ -68,23 +109,6 @@ static bool is_news(struct ibcc_explain *x, uint64_t what)
 	*oldest = (struct memory){ what, x->pass };
 	return true;
 }
-
-/* Over the words: the same with other numbers is nothing new. */
-static uint64_t sum_words(const char *text)
-{
-	uint64_t h = IBCC_HASH_START;
-
-	for (; *text; text++)
-		if (!isdigit((unsigned char)*text) && *text != '.')
-			h = ibcc_hash(h, text, 1);
-	return h;
-}
-
-/* How a change is told. */
-struct teller {
-	const struct ibcc_change *change;
-	const char *what;
-};
 
 /* Over targets and values. */
 static uint64_t sum_plan(const struct ibcc_plan *p)
@@ -115,15 +139,17 @@ void ibcc_explain_free(struct ibcc_explain *x)
 	free(x);
 }
 
-static void tell_trouble(struct ibcc_explain *x, const char *text)
+/* The same cause with another error, or none. */
+static void tell_trouble(struct ibcc_explain *x, enum ibcc_trouble code, int err, const char *text)
 {
-	if (!strcmp(x->trouble, text))
+	uint64_t key = code == IBCC_TROUBLE_NONE ? 0 : key_of(TROUBLE, code, (uint64_t)-err);
+
+	if (!is_other(&x->trouble, key))
 		return;
-	snprintf(x->trouble, sizeof(x->trouble), "%s", text);
-	if (text[0] && is_news(x, sum_words(text))) {
+	if (key && is_news(x, key)) {
 		ibcc_log_of(IBCC_LOG_TROUBLE, LOG_WARNING, "%s; keeps trying", text);
 		x->trouble_told = true;
-	} else if (!text[0] && x->trouble_told) {
+	} else if (!key && x->trouble_told) {
 		ibcc_log_of(IBCC_LOG_WORKS_AGAIN, LOG_NOTICE, "working again");
 		x->trouble_told = false;
 	}
@@ -146,10 +172,7 @@ static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
 	char words[IBCC_ROOT_WORDS_BYTES], line[LINE_BYTES];
 
 	for (uint32_t i = 0; i < e->n_roots; i++) {
-		const struct ibcc_topo_port *p = &c->topo->port[e->root[i].port];
-		uint64_t id[] = { c->topo->node[p->node].guid, p->num };
-
-		if (!is_news(x, ibcc_hash(IBCC_HASH_START, id, sizeof(id))) || ++n > ROOTS_TOLD)
+		if (!is_news(x, key_of_port(c->topo, ROOT, 0, e->root[i].port)) || ++n > ROOTS_TOLD)
 			continue;
 		ibcc_picture_explain(c->topo, &e->root[i], words, sizeof(words));
 		ibcc_log_of(IBCC_LOG_ROOT, LOG_NOTICE, "congestion: %s",
@@ -163,86 +186,8 @@ static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		return;
 	/* Told once until it is back after a while. */
 	x->congested = false;
-	if (is_news(x, sum_words("no congestion")))
+	if (is_news(x, key_of(NO_ROOTS, 0, 0)))
 		ibcc_log_of(IBCC_LOG_NO_CONGESTION, LOG_NOTICE, "no congestion any more");
-}
-
-/* Fields of a channel adapter's setting, service levels in a row with equal values as one. */
-struct runs {
-	uint32_t n;
-	struct run {
-		struct ibcc_field_change f;
-		int last_sl;
-	} run[1 + 4 * IBCC_CC_SLS];
-};
-
-static int collect(const struct ibcc_field_change *f, void *arg)
-{
-	struct runs *r = arg;
-	uint32_t i;
-
-	for (i = 0; f->sl > 0 && i < r->n; i++) {
-		struct run *p = &r->run[i];
-
-		if (p->last_sl == f->sl - 1 && !strcmp(p->f.field, f->field) &&
-		    !strcmp(p->f.old_text, f->old_text) && !strcmp(p->f.new_text, f->new_text)) {
-			p->last_sl = f->sl;
-			return 0;
-		}
-	}
-	if (r->n == sizeof(r->run) / sizeof(r->run[0]))
-		return -1;
-	r->run[r->n++] = (struct run){ *f, f->sl };
-	return 0;
-}
-
-static void tell_run(const struct run *r, const struct ibcc_change *c, const char *what)
-{
-	char param[128], reason[IBCC_REASON_BYTES + 64];
-	struct ibcc_log_change l = { .guid = c->node_guid,
-				     .port = c->port,
-				     .param = param,
-				     .old_text = r->f.old_text,
-				     .new_text = r->f.new_text,
-				     .reason = ibcc_rates_in(c->reason, false, reason,
-							     sizeof(reason)) };
-	const char *attr = ibcc_cc_attr_name(c->attr_id);
-
-	if (c->attr_id == IBCC_CC_ATTR_SW_PORT_SETTING && r->f.index >= 0)
-		l.port = r->f.index;
-	if (r->f.sl < 0)
-		snprintf(param, sizeof(param), "%s.%s", attr, r->f.field);
-	else if (r->last_sl == r->f.sl)
-		snprintf(param, sizeof(param), "%s.%s[SL %d]", attr, r->f.field, r->f.sl);
-	else
-		snprintf(param, sizeof(param), "%s.%s[SL %d-%d]", attr, r->f.field, r->f.sl,
-			 r->last_sl);
-	ibcc_log_change_event(LOG_DEBUG, what, &l);
-}
-
-/* Names of table runs live only during the walk, so those are told from within it. */
-static int tell_field(const struct ibcc_field_change *f, void *arg)
-{
-	const struct teller *t = arg;
-	struct run r = { *f, f->sl };
-
-	tell_run(&r, t->change, t->what);
-	return 0;
-}
-
-static void tell_change(const struct ibcc_change *c, const char *what)
-{
-	struct teller t = { c, what };
-	struct runs runs = { 0 };
-	uint32_t i;
-
-	if (c->attr_id != IBCC_CC_ATTR_CA_SETTING) {
-		ibcc_plan_fields(c, tell_field, &t);
-		return;
-	}
-	ibcc_plan_fields(c, collect, &runs);
-	for (i = 0; i < runs.n; i++)
-		tell_run(&runs.run[i], c, what);
 }
 
 /* "leaf2, source1 and 3 more" */
@@ -267,17 +212,47 @@ static void name_nodes(const struct ibcc_topo *t, const struct ibcc_plan *p, cha
 		snprintf(buf + at, len - at, " and %u more", n - NODES_TOLD);
 }
 
+/* What was decided for which roots, or what was found. All that is new is old afterwards. */
+static bool is_decision_news(struct ibcc_explain *x, const struct ibcc_cycle *c)
+{
+	const struct ibcc_decisions *d = &c->target.decisions;
+	bool news = false;
+
+	if (c->refused != IBCC_REFUSED_NOT)
+		return is_news(x, key_of(REFUSED, c->refused, 0));
+	if (d->step != IBCC_STEP_ALL)
+		news |= is_news(x, key_of(STEP, d->step, 0));
+	if (d->step == IBCC_STEP_WAIT || d->step == IBCC_STEP_THE_REST)
+		return news;
+	for (uint32_t i = 0; i < d->n; i++)
+		news |= is_news(x, key_of_port(c->topo, DECISION, d->decision[i].code,
+					       d->decision[i].root.port));
+	if (!d->n)
+		news |= is_news(x, key_of(SITUATION, d->situation.code, d->situation.lacking));
+	if (d->n_left)
+		news |= is_news(x, key_of(LEFT, d->left_goes, 0));
+	return news;
+}
+
+static void tell_decision(const struct ibcc_cycle *c)
+{
+	char line[LINE_BYTES], *words = ibcc_cycle_words(c);
+
+	if (words)
+		ibcc_log_of(IBCC_LOG_DECISION, LOG_NOTICE, "decision: %s",
+			    ibcc_rates_in(words, false, line, sizeof(line)));
+	free(words);
+}
+
 static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
-	const char *summary = ibcc_target_summary(&c->target);
 	bool wrote = c->acted && c->result.set_mads;
-	bool decision = is_news(x, sum_words(summary));
+	bool decision = is_decision_news(x, c);
 	bool begins = c->plan.n && !x->planned;
-	char nodes[512], line[LINE_BYTES];
+	char nodes[512];
 
-	if ((wrote || decision) && summary[0])
-		ibcc_log_of(IBCC_LOG_DECISION, LOG_NOTICE, "decision: %s",
-			    ibcc_rates_in(summary, false, line, sizeof(line)));
+	if (wrote || decision)
+		tell_decision(c);
 	x->planned = c->plan.n > 0;
 	if (!c->plan.n || (!wrote && !decision && !begins))
 		return;
@@ -289,7 +264,7 @@ static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 			what = c->result.change[i].outcome == IBCC_OUTCOME_VERIFIED
 				       ? "changed"
 				       : "could not change";
-		tell_change(&c->plan.change[i], what);
+		ibcc_explain_change(&c->plan.change[i], what);
 	}
 	if (wrote)
 		ibcc_log_of(c->result.n_verified == c->result.n ? IBCC_LOG_WROTE
@@ -304,68 +279,123 @@ static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 
 static void tell_unknown(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
+	const struct ibcc_audit *a = &c->audit;
 	struct ibcc_why text;
 
-	ibcc_audit_unknown_text(c->topo, &c->audit, &text);
-	if (!strcmp(x->unknown, text.text))
+	if (!is_other(&x->unknown,
+		      a->n_unknown ? key_of(UNKNOWN, a->n_unknown, a->unknown_guid) : 0))
 		return;
-	memcpy(x->unknown, text.text, sizeof(x->unknown));
+	ibcc_audit_unknown_text(c->topo, a, &text);
 	ibcc_log_of(IBCC_LOG_UNKNOWN_ORIGIN, LOG_NOTICE, "%s",
-		    text.text[0] ? text.text : "there are no settings of unknown origin any more");
+		    a->n_unknown ? text.text : "there are no settings of unknown origin any more");
+}
+
+/* Which ports' counters are not believed, and why not; 0: all are. */
+static uint64_t doubted_key(const struct ibcc_cycle *c)
+{
+	uint64_t key = c->snapshot.n_doubted ? IBCC_HASH_START : 0;
+
+	for (uint32_t i = 0; key && i < c->topo->n_ports && i < c->snapshot.n_ports; i++) {
+		enum ibcc_doubt doubt = c->snapshot.port[i].trust.doubt;
+		uint64_t part = key_of_port(c->topo, DOUBTED, doubt, i);
+
+		if (doubt != IBCC_DOUBT_NONE)
+			key = ibcc_hash(key, &part, sizeof(part));
+	}
+	return key;
 }
 
 static void tell_doubted(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
+	uint64_t key = doubted_key(c);
 	char text[IBCC_WHY_BYTES];
-	const char *line = text;
 
-	ibcc_trust_say(c->topo, &c->snapshot, text, sizeof(text));
-	if (!strcmp(x->doubted, text))
+	if (!is_other(&x->doubted, key) || !is_news(x, key ? key : key_of(DOUBTED, 0, 0)))
 		return;
-	memcpy(x->doubted, text, sizeof(x->doubted));
-	if (!text[0])
-		line = "the counters of all ports are believed again";
-	if (is_news(x, ibcc_hash(IBCC_HASH_START, line, strlen(line))))
-		ibcc_log_of(IBCC_LOG_DOUBTED, text[0] ? LOG_WARNING : LOG_NOTICE, "%s", line);
+	ibcc_trust_say(c->topo, &c->snapshot, text, sizeof(text));
+	ibcc_log_of(IBCC_LOG_DOUBTED, key ? LOG_WARNING : LOG_NOTICE, "%s",
+		    key ? text : "the counters of all ports are believed again");
 }
 
-static void tell_if_other(char *last, const struct ibcc_why *now, const char *none)
+static void tell_held(uint64_t *last, uint64_t key, const struct ibcc_why *now, const char *none)
 {
-	if (!strcmp(last, now->text))
-		return;
-	memcpy(last, now->text, sizeof(now->text));
-	ibcc_log_of(IBCC_LOG_HELD_BACK, now->text[0] ? LOG_WARNING : LOG_NOTICE, "%s",
-		    now->text[0] ? now->text : none);
+	if (is_other(last, key))
+		ibcc_log_of(IBCC_LOG_HELD_BACK, key ? LOG_WARNING : LOG_NOTICE, "%s",
+			    key ? now->text : none);
 }
 
 static void tell_held_back(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
+	const struct ibcc_throttle_excess *e = &c->audit.excess;
+	struct ibcc_throttled all = ibcc_throttle_all(c->topo, &c->actual);
+	uint64_t least[] = { HELD_BACK,       all.n,           all.endport,
+			     all.least.cause, all.least.index, (uint64_t)(all.least.mbps * 1000) };
+	uint64_t excess[] = { HELD_BELOW,
+			      e->n,
+			      e->endport,
+			      e->by_step,
+			      (uint64_t)(e->mbps * 1000),
+			      (uint64_t)(e->meant_mbps * 1000) };
 	struct ibcc_why text;
 
 	ibcc_throttle_text(c->topo, &c->actual, &text);
-	tell_if_other(x->held_back, &text, "no settings hold adapters back at all times");
-	ibcc_throttle_excess_text(c->topo, &c->audit.excess, &text);
-	tell_if_other(x->held_below, &text, "no adapter is held back more than it is meant to be");
+	tell_held(&x->held_back, all.n ? ibcc_hash(IBCC_HASH_START, least, sizeof(least)) : 0,
+		  &text, "no settings hold adapters back at all times");
+	ibcc_throttle_excess_text(c->topo, e, &text);
+	tell_held(&x->held_below, e->n ? ibcc_hash(IBCC_HASH_START, excess, sizeof(excess)) : 0,
+		  &text, "no adapter is held back more than it is meant to be");
 }
 
-static void tell_once(char *last, const char *what, const char *text)
+/* Which nodes have NVIDIA's control in which state, by number, and with which algorithms; 0: none.
+ */
+static uint64_t vendor_key(const struct ibcc_vendor *v)
 {
-	if (!strcmp(last, text))
-		return;
-	snprintf(last, IBCC_WHY_BYTES, "%s", text);
-	if (text[0])
-		ibcc_log_of(IBCC_LOG_VENDOR, LOG_NOTICE, "%s%s", what, text);
+	uint64_t part[] = { VENDOR, v->n_off, v->n_on, v->n_silent, v->n_marking, v->n_reacting };
+	uint64_t key = ibcc_hash(IBCC_HASH_START, part, sizeof(part));
+
+	for (uint32_t i = 0; i < v->n; i++)
+		if (v->ep[i].cc == IBCC_VENDOR_CC_ON && v->ep[i].algorithm.n_slots)
+			key = ibcc_hash(key, &v->ep[i].algorithm, sizeof(v->ep[i].algorithm));
+	return v->n_off + v->n_on + v->n_silent ? key : 0;
+}
+
+/* Which switches, by number, route on which service levels by more than their tables, and which
+ * roots are only observed because of that; 0: none.
+ */
+static uint64_t routing_key(const struct ibcc_cycle *c)
+{
+	uint64_t part[] = { ROUTING, c->vendor.n_loose, c->vendor.loose_sls, c->unproved.n };
+	uint64_t key = ibcc_hash(IBCC_HASH_START, part, sizeof(part));
+
+	for (uint32_t i = 0; i < c->unproved.n && i < IBCC_UNPROVED_NAMED; i++) {
+		uint64_t root = key_of_port(c->topo, ROUTING, c->unproved.first[i].sls,
+					    c->unproved.first[i].port);
+
+		key = ibcc_hash(key, &root, sizeof(root));
+	}
+	return c->vendor.n_loose || c->unproved.n ? key : 0;
 }
 
 static void tell_vendor(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
+	struct ibcc_vendor_advice a = ibcc_refusal_advice(c);
+	uint64_t vendor = vendor_key(&c->vendor), routing = routing_key(c), advice = 0;
 	struct ibcc_why text;
 
-	ibcc_vendor_text(&c->vendor, &text);
-	tell_once(x->vendor, "", text.text);
-	ibcc_refusal_routes(c, &text);
-	tell_once(x->routing, "", text.text);
-	tell_once(x->advice, "what its operator can do: ", c->advice.text);
+	if (is_other(&x->vendor, vendor) && vendor) {
+		ibcc_vendor_text(&c->vendor, &text);
+		ibcc_log_of(IBCC_LOG_VENDOR, LOG_NOTICE, "%s", text.text);
+	}
+	if (is_other(&x->routing, routing) && routing) {
+		ibcc_refusal_routes(c, &text);
+		ibcc_log_of(IBCC_LOG_VENDOR, LOG_NOTICE, "%s", text.text);
+	}
+	if (a.code != IBCC_VENDOR_ADVICE_NONE)
+		advice = key_of_port(c->topo, ADVICE, a.code, a.root->port);
+	if (is_other(&x->advice, advice) && advice) {
+		ibcc_vendor_advice_text(&c->vendor, c->topo, a, &text);
+		ibcc_log_of(IBCC_LOG_VENDOR, LOG_NOTICE, "what its operator can do: %s", text.text);
+	}
 }
 
 static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
@@ -384,12 +414,12 @@ static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
 			"%u not made, %u otherwise",
 			a->n_made, a->n_unmade, a->n_other);
 	for (i = 0; i < c->repaired.n; i++)
-		tell_change(&c->repaired.change[i],
-			    c->repair.change[i].outcome == IBCC_OUTCOME_VERIFIED
-				    ? "repaired"
-				    : "could not repair");
-	if (c->mended.text[0] && is_news(x, sum_words(c->mended.text)))
-		ibcc_log_of(IBCC_LOG_DRIFT, LOG_WARNING, "drift: %s; repaired", c->mended.text);
+		ibcc_explain_change(&c->repaired.change[i],
+				    c->repair.change[i].outcome == IBCC_OUTCOME_VERIFIED
+					    ? "repaired"
+					    : "could not repair");
+	if (c->mended && is_news(x, key_of(MENDED, c->repaired.change[0].node_guid, 0)))
+		ibcc_log_of(IBCC_LOG_DRIFT, LOG_WARNING, "drift: %s; repaired", c->drifted.text);
 	tell_unknown(x, c);
 	if (sum == x->drift_sum)
 		return;
@@ -400,13 +430,14 @@ static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
 	else
 		ibcc_log_of(IBCC_LOG_DRIFT, LOG_WARNING, "drift: %s", text.text);
 	for (i = 0; i < a->drift.n; i++)
-		tell_change(&a->drift.change[i], "drifted");
+		ibcc_explain_change(&a->drift.change[i], "drifted");
 }
 
-void ibcc_explain_cycle(struct ibcc_explain *x, const struct ibcc_cycle *c, const char *trouble)
+void ibcc_explain_cycle(struct ibcc_explain *x, const struct ibcc_cycle *c, enum ibcc_trouble code,
+			int err, const char *text)
 {
 	x->pass++;
-	tell_trouble(x, trouble);
+	tell_trouble(x, code, err, text);
 	if (!c)
 		return;
 	tell_fabric(x, c);
@@ -442,13 +473,11 @@ static void tell_debts(struct ibcc_service *s)
 
 static void tell_others(struct ibcc_explain *x, const struct ibcc_service *s)
 {
-	struct ibcc_why text = { "" };
+	struct ibcc_why text;
+	enum ibcc_trouble code =
+		ibcc_service_trouble(s, IBCC_TROUBLE_FOUGHT, IBCC_TROUBLE_SHARED, &text);
 
-	ibcc_service_others_trouble(s, &text);
-	if (!strcmp(x->others, text.text))
-		return;
-	memcpy(x->others, text.text, sizeof(x->others));
-	if (text.text[0] && is_news(x, sum_words(text.text)))
+	if (code != IBCC_TROUBLE_NONE && is_news(x, key_of(TROUBLE, code, 0)))
 		ibcc_log(LOG_WARNING, "%s", text.text);
 }
 
@@ -456,13 +485,18 @@ void ibcc_explain_pass(struct ibcc_explain *x, struct ibcc_service *s, int err,
 		       const struct ibcc_why *why)
 {
 	const struct ibcc_cycle *c = err ? NULL : ibcc_service_cycle(s);
+	enum ibcc_trouble code = err ? IBCC_TROUBLE_PASS : IBCC_TROUBLE_NONE;
 	struct ibcc_why trouble = *why;
 
-	if (c && c->act_err)
+	if (c && c->act_err) {
+		code = IBCC_TROUBLE_WRITE;
+		err = c->act_err;
 		trouble = c->blocked;
-	else if (c)
-		ibcc_service_trouble(s, &trouble);
-	ibcc_explain_cycle(x, c, trouble.text);
+	} else if (c) {
+		code = ibcc_service_trouble(s, IBCC_TROUBLE_STATE_FILE, IBCC_TROUBLE_HOLD,
+					    &trouble);
+	}
+	ibcc_explain_cycle(x, c, code, err, trouble.text);
 	tell_others(x, s);
 	tell_refinement(s);
 	tell_debts(s);

@@ -19,8 +19,11 @@ void ibcc_explain_free(struct ibcc_explain *x);
 void ibcc_explain_pass(struct ibcc_explain *x, struct ibcc_service *s, int err,
 		       const struct ibcc_why *why);
 
-/* The same of a cycle, NULL if it did not come to its end, and what is wrong, "" for nothing. */
-void ibcc_explain_cycle(struct ibcc_explain *x, const struct ibcc_cycle *c, const char *trouble);
+/* The same of a cycle, NULL if it did not come to its end, and what is wrong: the cause, its error
+ * (0 where it has none) and its words.
+ */
+void ibcc_explain_cycle(struct ibcc_explain *x, const struct ibcc_cycle *c, enum ibcc_trouble code,
+			int err, const char *text);
 
 /* Logs what became of a request from the control socket. */
 void ibcc_explain_request(struct ibcc_explain *x, const char *what, const struct ibcc_request *r,

@@ -12,8 +12,15 @@
  */
 void ibcc_refusal_routes(const struct ibcc_cycle *c, struct ibcc_why *text);
 
-/* Why a fabric is not ours to write to, whoever asks; empty if it is. */
-void ibcc_refusal_find(const struct ibcc_cycle *c, struct ibcc_why *text);
+/* Is a fabric not ours to write to? */
+enum ibcc_refused ibcc_refusal_find(const struct ibcc_cycle *c);
+/* Such a reason in a sentence; empty where it is ours. */
+void ibcc_refusal_text(const struct ibcc_cycle *c, enum ibcc_refused why, struct ibcc_why *text);
+
+/* What the operator of a fabric that is not ours can do about the congestion seen, and at which
+ * port; its code is NONE where the fabric is ours. ibcc_vendor_advice_text() has words for it.
+ */
+struct ibcc_vendor_advice ibcc_refusal_advice(const struct ibcc_cycle *c);
 
 /* 0, or -EPERM with that sentence. */
 int ibcc_refusal_check(const struct ibcc_cycle *c, struct ibcc_why *why);

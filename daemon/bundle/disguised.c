@@ -202,8 +202,10 @@ static void forget_words(struct ibcc_cycle *c)
 	c->acted = false;
 	c->act_err = 0;
 	c->result = (struct ibcc_result){ 0 };
-	c->blocked.text[0] = c->refused.text[0] = c->advice.text[0] = c->skipped.text[0] = '\0';
-	c->unproved.text[0] = '\0';
+	c->blocked.text[0] = '\0';
+	c->refused = IBCC_REFUSED_NOT;
+	c->skips = false;
+	c->unproved.n = 0;
 }
 
 int ibcc_disguised_cycle(const struct ibcc_cycle *from, const struct ibcc_disguise *d,

@@ -111,7 +111,7 @@ static enum ibcc_prediction_why refuse(const struct ibcc_cycle *c)
 
 	if (unread * STALE_PART > unread + c->snapshot.n_fresh)
 		return IBCC_PREDICTION_STALE;
-	if (c->unproved.text[0])
+	if (c->unproved.n)
 		return IBCC_PREDICTION_ADAPTIVE;
 	for (uint32_t i = 0; i < c->snapshot.n_marks; i++)
 		if (c->snapshot.mark[i].sl != c->snapshot.mark[0].sl)

@@ -7,9 +7,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <ibcc/device.h>
+
+#include "daemon/apply/refusal.h"
 
 static const char *node_name(const struct ibcc_topo *t, uint64_t guid)
 {
@@ -51,6 +54,15 @@ static uint32_t count_saturated(const struct ibcc_snapshot *s)
 	return n;
 }
 
+json_t *ibcc_report_words(const struct ibcc_cycle *c)
+{
+	char *text = ibcc_cycle_words(c);
+	json_t *o = text ? ibcc_json_text(text) : NULL;
+
+	free(text);
+	return o;
+}
+
 json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 {
 	const struct ibcc_topo *t = c->topo;
@@ -87,8 +99,7 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 		ibcc_report_doubted(c->topo, &c->snapshot), "counters", ibcc_report_counters(c),
 		"apart", ibcc_report_apart(c->topo), "gaps", ibcc_report_gaps(t), "silent",
 		silent.text[0] ? ibcc_json_text(silent.text) : json_null(), "blind",
-		c->decided && !c->picture.trustworthy ? ibcc_json_text(c->target.summary)
-						      : json_null());
+		c->decided && !c->picture.trustworthy ? ibcc_report_words(c) : json_null());
 }
 
 static json_t *source_object(const struct ibcc_topo *t, const struct ibcc_source *s)
@@ -193,9 +204,14 @@ static json_t *push_of(const struct ibcc_cycle *c)
 
 static json_t *error_of(const struct ibcc_cycle *c)
 {
+	struct ibcc_why text;
+
 	if (c->act_err)
 		return ibcc_json_text(c->blocked.text);
-	return c->refused.text[0] && !c->acted ? ibcc_json_text(c->refused.text) : json_null();
+	if (c->refused == IBCC_REFUSED_NOT || c->acted)
+		return json_null();
+	ibcc_refusal_text(c, c->refused, &text);
+	return ibcc_json_text(text.text);
 }
 
 /* What became of the last pass' plan; NULL: nothing was sent. */
@@ -215,8 +231,8 @@ json_t *ibcc_report_outline(const struct ibcc_cycle *c, const char *source)
 		      (int)c->plan.n_unchanged, "unreachable",
 		      ibcc_report_unreachable(c->topo, &c->actual), "prediction",
 		      json_pack("{sb ss}", "known", 0, "why", "none was made for this plan"),
-		      "summary", ibcc_json_text(ibcc_target_summary(&c->target)), "writes",
-		      (int)c->plan.n, "push", push_of(c), "error", error_of(c));
+		      "summary", ibcc_report_words(c), "writes", (int)c->plan.n, "push", push_of(c),
+		      "error", error_of(c));
 	if (o)
 		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));
 	if (o)

@@ -55,6 +55,9 @@ json_t *ibcc_report_counters(const struct ibcc_cycle *c);
  */
 json_t *ibcc_report_mad_errors(const struct ibcc_topo *t, const struct ibcc_node_stats *s);
 
+/* What the last turn decided, as a sentence for people. */
+json_t *ibcc_report_words(const struct ibcc_cycle *c);
+
 /* Congestion roots with their sources. */
 json_t *ibcc_report_roots(const struct ibcc_topo *t, const struct ibcc_picture *e);
 

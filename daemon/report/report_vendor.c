@@ -26,6 +26,17 @@ static json_t *throttled(const struct ibcc_topo *t, const struct ibcc_vendor *v)
 	return list;
 }
 
+static json_t *advice(const struct ibcc_cycle *c)
+{
+	struct ibcc_vendor_advice a = ibcc_refusal_advice(c);
+	struct ibcc_why text;
+
+	if (a.code == IBCC_VENDOR_ADVICE_NONE)
+		return json_null();
+	ibcc_vendor_advice_text(&c->vendor, c->topo, a, &text);
+	return ibcc_json_text(text.text);
+}
+
 json_t *ibcc_report_vendor(const struct ibcc_cycle *c)
 {
 	const struct ibcc_vendor *v = &c->vendor;
@@ -37,8 +48,7 @@ json_t *ibcc_report_vendor(const struct ibcc_cycle *c)
 	return json_pack("{si si si si so so so}", "marking", (int)v->n_marking, "reacting",
 			 (int)v->n_reacting, "off", (int)v->n_off, "silent", (int)v->n_silent,
 			 "throttled", throttled(c->topo, v), "text", ibcc_json_text(text.text),
-			 "advice",
-			 c->advice.text[0] ? ibcc_json_text(c->advice.text) : json_null());
+			 "advice", advice(c));
 }
 
 json_t *ibcc_report_ways(const struct ibcc_cycle *c)

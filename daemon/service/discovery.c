@@ -40,18 +40,20 @@ uint64_t ibcc_discovery_wait_ns(const struct ibcc_discovery *d)
 	return ns < MOST_NS ? ns : MOST_NS;
 }
 
-void ibcc_discovery_shared_trouble(const struct ibcc_discovery *d, struct ibcc_why *why)
+bool ibcc_discovery_shared_trouble(const struct ibcc_discovery *d, struct ibcc_why *why)
 {
 	char others[48] = "";
 
-	if (!d->shared.n && d->lid_text[0])
+	if (!d->shared.n && !d->lid_text[0])
+		return false;
+	if (!d->shared.n) {
 		ibcc_why_set(
 			why, 0,
 			"%s; what is sent there reaches one port, and nobody knows which: have "
 			"the subnet manager sweep the fabric (SIGHUP to OpenSM), or restart it",
 			d->lid_text);
-	if (!d->shared.n)
-		return;
+		return true;
+	}
 	if (d->shared.n > 1)
 		snprintf(others, sizeof(others), " (and %u more such places)", d->shared.n - 1);
 	ibcc_why_set(why, 0,
@@ -59,6 +61,7 @@ void ibcc_discovery_shared_trouble(const struct ibcc_discovery *d, struct ibcc_w
 		     "setting may reach the wrong one: unplug one of them, or give it a GUID of "
 		     "its own",
 		     d->shared_text, others);
+	return true;
 }
 
 bool ibcc_discovery_judge(struct ibcc_discovery *d, const struct ibcc_topo *have,

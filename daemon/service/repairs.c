@@ -71,7 +71,7 @@ static bool is_fought_over(const struct ibcc_repair_counts *r, const struct ibcc
 	return a->n >= IBCC_REPAIRS_MANY && r->pass - a->last_pass <= IBCC_REPAIRS_HOLD;
 }
 
-void ibcc_repair_counts_trouble(const struct ibcc_repair_counts *r, const struct ibcc_topo *t,
+bool ibcc_repair_counts_trouble(const struct ibcc_repair_counts *r, const struct ibcc_topo *t,
 				struct ibcc_why *why)
 {
 	const struct ibcc_repaired *most = NULL;
@@ -88,7 +88,7 @@ void ibcc_repair_counts_trouble(const struct ibcc_repair_counts *r, const struct
 			most = a;
 	}
 	if (!most)
-		return;
+		return false;
 	if (n > 1)
 		snprintf(others, sizeof(others), " (as do %u more attributes)", n - 1);
 	node = t ? ibcc_topo_find_guid(t, most->node_guid) : IBCC_NONE;
@@ -99,4 +99,5 @@ void ibcc_repair_counts_trouble(const struct ibcc_repair_counts *r, const struct
 		     "find that and stop it, or set drift: report",
 		     ibcc_cc_attr_name(most->attr_id), node == IBCC_NONE ? "" : t->node[node].desc,
 		     most->node_guid, most->n, most->last_pass - most->first_pass + 1, others);
+	return true;
 }

@@ -48,10 +48,10 @@ void ibcc_repair_counts_fini(struct ibcc_repair_counts *r);
  */
 void ibcc_repair_counts_note(struct ibcc_repair_counts *r, const struct ibcc_plan *repaired);
 
-/* Names the attribute that was repaired most often of those that are fought over now, and says what
- * the operator can do; *why is left alone if there are none. `t` may be NULL.
+/* Are attributes fought over now? Then *why names the one that was repaired most often, and says
+ * what the operator can do; else it is left alone. `t` may be NULL.
  */
-void ibcc_repair_counts_trouble(const struct ibcc_repair_counts *r, const struct ibcc_topo *t,
+bool ibcc_repair_counts_trouble(const struct ibcc_repair_counts *r, const struct ibcc_topo *t,
 				struct ibcc_why *why);
 
 #endif

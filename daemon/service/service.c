@@ -39,47 +39,6 @@ static const char *state_trouble(const struct ibcc_service *s)
 	return text ? text : "";
 }
 
-void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why)
-{
-	const struct ibcc_cycle *c = ibcc_service_cycle(s);
-
-	ibcc_why_set(why, 0, "%s", state_trouble(s));
-	if (why->text[0])
-		return;
-	if (s->trial.over.text[0]) {
-		ibcc_service_no_trial(s, why);
-		return;
-	}
-	if (ibcc_discovery_is_doubtful(&s->discovery)) {
-		ibcc_why_set(why, 0, "discovery of the fabric is %s; the daemon %s",
-			     s->discovery.text.text,
-			     s->discovery.partial ? "decides on the rest, and asks again"
-						  : "goes on with the fabric as it was, and asks "
-						    "again");
-		return;
-	}
-	if (c)
-		ibcc_gate_refusals(c->topo, &c->actual, why);
-	if (c && !why->text[0])
-		ibcc_collector_clock_trouble(c->collector, why);
-	if (!why->text[0])
-		ibcc_service_key_trouble(s, why);
-	if (c && !why->text[0])
-		ibcc_rollout_text(&c->rollout, c->topo, why);
-	if (!why->text[0])
-		ibcc_service_election_trouble(s, why);
-	if (!why->text[0] && s->cycle.skipped.text[0])
-		ibcc_why_set(why, 0, "settings are taken back, but %s", s->cycle.skipped.text);
-	if (!why->text[0])
-		ibcc_service_debt_trouble(s, why);
-	/* What refuses every plan lasts, also where a polling cycle has not tried to write. */
-	if (!why->text[0] && c && ibcc_service_writes(s))
-		ibcc_refusal_find(c, why);
-	/* Waiting for the next try is no success. */
-	if (!why->text[0] && s->hold_next && c && c->decided && c->plan.n)
-		*why = s->hold_why;
-}
-
 /* A plan that failed is not tried again at once: the reason is seldom gone after one pass. */
 static void count_hold(struct ibcc_service *s, bool tried)
 {
@@ -100,10 +59,10 @@ static void count_hold(struct ibcc_service *s, bool tried)
 static int conclude(struct ibcc_service *s, int rc, const struct ibcc_why *why)
 {
 	s->last_err = rc;
-	s->last_why.text[0] = '\0';
+	s->last_act_err = rc ? 0 : s->cycle.act_err;
 	if (rc)
 		s->last_why = *why;
-	else if (s->cycle.act_err)
+	else if (s->last_act_err)
 		s->last_why = s->cycle.blocked;
 	return rc;
 }
@@ -406,32 +365,21 @@ static json_t *rollout_status(const struct ibcc_cycle *c)
 			 text.text[0] ? ibcc_json_text(text.text) : json_null());
 }
 
-/* A word for how things are, and the reason where they are not well. */
+/* A word for how things are, and the cause with its words where they are not well. */
 static const char *judge(const struct ibcc_service *s, const struct ibcc_cycle *c,
-			 struct ibcc_why *reason)
+			 enum ibcc_trouble *cause, struct ibcc_why *reason)
 {
-	bool blind = c && c->decided && !c->picture.trustworthy;
-
-	if (s->plugin_silent && s->config.apply_via != IBCC_VIA_DIRECT) {
-		*reason = s->plugin_why;
+	*cause = ibcc_service_trouble(s, IBCC_TROUBLE_PLUGIN, IBCC_TROUBLE_SHARED, reason);
+	if (*cause == IBCC_TROUBLE_PLUGIN)
 		return "stalled";
-	}
-	ibcc_service_trouble(s, reason);
-	if (s->last_why.text[0])
-		*reason = s->last_why;
-	else if (blind && !reason->text[0])
-		ibcc_why_set(reason, 0, "%s", ibcc_target_summary(&c->target));
-	else if (c && !reason->text[0])
-		ibcc_trust_say(c->topo, &c->snapshot, reason->text, sizeof(reason->text));
-	if (c && !reason->text[0])
-		ibcc_throttle_text(c->topo, &c->actual, reason);
-	if (c && !reason->text[0])
-		ibcc_throttle_excess_text(c->topo, &c->audit.excess, reason);
-	if (!reason->text[0])
-		ibcc_service_others_trouble(s, reason);
-	if (s->last_err || reason->text[0] || blind || (c && c->act_err))
+	if (*cause != IBCC_TROUBLE_NONE)
 		return "degraded";
 	return c && c->decided ? "ok" : "starting";
+}
+
+static json_t *cause_json(enum ibcc_trouble cause)
+{
+	return cause == IBCC_TROUBLE_NONE ? json_null() : json_string(ibcc_trouble_name(cause));
 }
 
 /* How often the range of a prediction held. */
@@ -447,14 +395,16 @@ static json_t *predictions_status(const struct ibcc_service *s)
 json_t *ibcc_service_status(const struct ibcc_service *s)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
-	struct ibcc_why reason = { "" };
-	const char *state = judge(s, c, &reason), *gaps = s->discovery.text.text;
+	enum ibcc_trouble cause;
+	struct ibcc_why reason;
+	const char *state = judge(s, c, &cause, &reason), *gaps = s->discovery.text.text;
 	json_t *o;
 
-	o = json_pack("{si ss ss so ss so ss so so so}", "schema", IBCC_REPORT_SCHEMA, "version",
+	o = json_pack("{si ss ss so ss so so ss so so so}", "schema", IBCC_REPORT_SCHEMA, "version",
 		      IBCC_VERSION, "mode", s->config.mode == IBCC_MODE_APPLY ? "apply" : "observe",
 		      "paused", s->paused ? ibcc_json_text(s->paused) : json_null(), "state", state,
-		      "reason", reason.text[0] ? ibcc_json_text(reason.text) : json_null(),
+		      "cause", cause_json(cause), "reason",
+		      cause == IBCC_TROUBLE_NONE ? json_null() : ibcc_json_text(reason.text),
 		      "apply_via", s->config.apply_via == IBCC_VIA_DIRECT ? "direct" : "plugin",
 		      "sm", sm_status(s), "mads", s->transport ? mad_status(s) : json_null(),
 		      "fabric",
@@ -492,7 +442,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 				    s->changed_since
 					    ? json_string("settings were written since the last "
 							  "polling cycle; the next one decides")
-					    : ibcc_json_text(ibcc_target_summary(&c->target)));
+					    : ibcc_report_words(c));
 		json_object_set_new(o, "now", ibcc_report_now(c));
 	}
 	if (o)

@@ -191,13 +191,41 @@ int ibcc_service_report(struct ibcc_service *s, json_t **out, struct ibcc_why *w
  * for a topology that has no such names.
  */
 int ibcc_service_bundle(struct ibcc_service *s, bool anonymous, json_t **out, struct ibcc_why *why);
-/* What is wrong though the last pass went well; empty if nothing is. */
-void ibcc_service_trouble(const struct ibcc_service *s, struct ibcc_why *why);
-/* What only somebody outside can end, and how: settings that change again after each repair, and
- * nodes with one GUID, as far as the daemon's own discovery saw them. *why is left alone if there
- * is nothing of that.
+/* Why the service is not well, in the order in which causes are looked for: the first that holds is
+ * told.
  */
-void ibcc_service_others_trouble(const struct ibcc_service *s, struct ibcc_why *why);
+enum ibcc_trouble {
+	IBCC_TROUBLE_NONE,
+	IBCC_TROUBLE_PLUGIN,     /* the plugin's OpenSM does not answer: nothing goes on */
+	IBCC_TROUBLE_PASS,       /* the last pass came to no end */
+	IBCC_TROUBLE_WRITE,      /* its plan did not take effect altogether */
+	IBCC_TROUBLE_STATE_FILE, /* nothing can be written down, or some of it is damaged */
+	IBCC_TROUBLE_TRIAL,      /* what was on trial is to be taken back, and is not yet */
+	IBCC_TROUBLE_DISCOVERY,  /* has gaps, or contradicts itself */
+	IBCC_TROUBLE_ERRORS,     /* nodes answer congestion control requests with errors */
+	IBCC_TROUBLE_CLOCK,      /* the simulated fabric's time stands still */
+	IBCC_TROUBLE_KEYS,       /* nodes have another CC_Key, or the files of keys are bad */
+	IBCC_TROUBLE_NO_EFFECT,  /* a switch takes settings and does nothing with them */
+	IBCC_TROUBLE_ELECTION,   /* another program writes, or nobody can */
+	IBCC_TROUBLE_SKIPPED,    /* settings could not be taken back everywhere */
+	IBCC_TROUBLE_OWED,       /* a rollback or disable is to be done at nodes that are there */
+	IBCC_TROUBLE_REFUSED,    /* the fabric is not ours to write to */
+	IBCC_TROUBLE_HOLD,       /* a plan failed and is tried again later */
+	/* The log has those before alone. */
+	IBCC_TROUBLE_BLIND,      /* too few counters were read to decide on */
+	IBCC_TROUBLE_COUNTERS,   /* counters of some ports are not believed */
+	IBCC_TROUBLE_HELD_BACK,  /* settings hold adapters back at all times */
+	IBCC_TROUBLE_HELD_BELOW, /* adapters can be held back more than is meant */
+	IBCC_TROUBLE_FOUGHT,     /* settings change again after each repair */
+	IBCC_TROUBLE_SHARED,     /* two nodes have one GUID, or two ports one LID */
+};
+/* The first from `from` to `to` that holds, with its words in *why; NONE and no words if none
+ * does.
+ */
+enum ibcc_trouble ibcc_service_trouble(const struct ibcc_service *s, enum ibcc_trouble from,
+				       enum ibcc_trouble to, struct ibcc_why *why);
+/* For programs: lower case, with underscores. */
+const char *ibcc_trouble_name(enum ibcc_trouble code);
 /* State of the service: mode, fabric, SM, plugin, last error. */
 json_t *ibcc_service_status(const struct ibcc_service *s);
 

@@ -169,8 +169,8 @@ static void describe_one(const struct ibcc_service *s, const struct groups *g, s
 		     cause[0] ? ": " : "", cause[0] ? it : "", cause);
 }
 
-/* *why is left alone if there are none. */
-static void say(const struct ibcc_service *s, bool all, struct ibcc_why *why)
+/* Whether there are any; *why is left alone if there are none. */
+static bool say(const struct ibcc_service *s, bool all, struct ibcc_why *why)
 {
 	struct groups g;
 
@@ -179,11 +179,12 @@ static void say(const struct ibcc_service *s, bool all, struct ibcc_why *why)
 		describe_one(s, &g, why);
 	else if (g.n_debts)
 		describe(s, &g, why);
+	return g.n_debts;
 }
 
-void ibcc_service_debt_trouble(const struct ibcc_service *s, struct ibcc_why *why)
+bool ibcc_service_debt_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 {
-	say(s, false, why);
+	return say(s, false, why);
 }
 
 uint32_t ibcc_service_count_debts(const struct ibcc_service *s, bool present)
@@ -197,11 +198,11 @@ uint32_t ibcc_service_count_debts(const struct ibcc_service *s, bool present)
 
 json_t *ibcc_service_owed(const struct ibcc_service *s)
 {
-	struct ibcc_why why = { "" };
+	struct ibcc_why why;
+	bool any = say(s, true, &why);
 
-	say(s, true, &why);
 	return json_pack("{si so}", "endports", (int)s->debts.list.n, "text",
-			 why.text[0] ? ibcc_json_text(why.text) : json_null());
+			 any ? ibcc_json_text(why.text) : json_null());
 }
 
 const char *ibcc_service_debt_news(struct ibcc_service *s, struct ibcc_why *news)

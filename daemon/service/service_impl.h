@@ -29,7 +29,8 @@ struct ibcc_service_trial {
 	int64_t txn;     /* 0: none */
 	uint64_t due_ns; /* when it is to be taken back, or to be tried again; CLOCK_MONOTONIC */
 	uint32_t within_s, retry_s;
-	struct ibcc_why over; /* why it is being taken back; empty: it may still be confirmed */
+	bool is_over;         /* it is being taken back; else it may still be confirmed */
+	struct ibcc_why over; /* why it is */
 };
 
 /* What was measured, and which transactions wait for their effect. */
@@ -129,8 +130,8 @@ struct ibcc_service {
 		uint32_t n; /* of drift, none long after the one before */
 		struct ibcc_repair_counts counts;
 	} repairs;
-	int last_err; /* of the last pass */
-	struct ibcc_why last_why;
+	int last_err, last_act_err; /* of the last pass: it failed, or its plan did */
+	struct ibcc_why last_why;   /* words for that */
 	struct ibcc_predictor *predictor;
 	int64_t predicted_txn;           /* whose prediction is under way; 0: nobody's */
 	void (*on_predicted)(void *arg); /* who is told that one has ended; NULL: nobody */
@@ -151,8 +152,10 @@ int ibcc_service_new_keys(struct ibcc_service *s, const struct ibcc_config *conf
 			  uint64_t cc_key);
 /* Reads keys that have changed and addresses them. An error if there were never any. */
 int ibcc_service_look_at_keys(struct ibcc_service *s, struct ibcc_why *why);
-/* What is wrong with keys, and which option is about it; *why is left alone if nothing is. */
-void ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why);
+/* Is something wrong with keys? Then *why says what, and which option is about it; else it is left
+ * alone.
+ */
+bool ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why);
 
 /* After a pass that wrote transactions since one: what it wrote is predicted, to be kept beside
  * what it brings.
@@ -224,9 +227,10 @@ void ibcc_service_candidate(const struct ibcc_service *s, struct ibcc_leader_rec
  */
 int ibcc_service_lock_port(struct ibcc_service *s, struct ibcc_why *why);
 void ibcc_service_unlock_port(struct ibcc_service *s);
-/* What is wrong with it in mode apply, that nobody leads or can tell; *why is left alone if
- * nothing. */
-void ibcc_service_election_trouble(const struct ibcc_service *s, struct ibcc_why *why);
+/* Is something wrong with it in mode apply, as that nobody leads or can tell? Then *why says what;
+ * else it is left alone.
+ */
+bool ibcc_service_election_trouble(const struct ibcc_service *s, struct ibcc_why *why);
 /* State of the election as JSON; null where there is none. */
 json_t *ibcc_service_election(const struct ibcc_service *s);
 /* Listens to traps no longer. */
@@ -274,8 +278,8 @@ const char *ibcc_debt_name(const struct ibcc_debt *d);
 /* The node of a debt, and how many more of n there are. */
 #define IBCC_DEBT_NODES_BYTES (IBCC_DESC_BYTES + 64)
 void ibcc_debt_name_nodes(const struct ibcc_debt *d, uint32_t n, char *buf, size_t len);
-/* What is owed at nodes that are on the fabric; *why is left alone if nothing is. */
-void ibcc_service_debt_trouble(const struct ibcc_service *s, struct ibcc_why *why);
+/* Is something owed at nodes that are on the fabric? Then *why says what; else it is left alone. */
+bool ibcc_service_debt_trouble(const struct ibcc_service *s, struct ibcc_why *why);
 /* At how many endports something is owed: of nodes that are on the fabric, or of the others. */
 uint32_t ibcc_service_count_debts(const struct ibcc_service *s, bool present);
 /* All that is owed, as JSON. */

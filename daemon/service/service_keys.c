@@ -43,7 +43,7 @@ int ibcc_service_look_at_keys(struct ibcc_service *s, struct ibcc_why *why)
 	return 0;
 }
 
-void ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why)
+bool ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
 	const char *option = s->keyring ? "key_dir" : "cc_key_file";
@@ -51,7 +51,7 @@ void ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why
 
 	if (s->keys_trouble.text[0]) {
 		ibcc_why_set(why, 0, "key_dir: %s", s->keys_trouble.text);
-		return;
+		return true;
 	}
 	for (uint32_t i = 0; c && c->actual_known && i < c->actual.n; i++) {
 		const struct ibcc_endport_cc *ep = &c->actual.ep[i];
@@ -69,4 +69,5 @@ void ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why
 			     "configuration",
 			     n, c->topo->node[c->topo->port[c->topo->endport[first]].node].desc,
 			     n > 1 ? " and others" : "", option);
+	return n;
 }

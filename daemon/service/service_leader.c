@@ -145,7 +145,7 @@ json_t *ibcc_service_election(const struct ibcc_service *s)
 			 why.text[0] ? ibcc_json_text(why.text) : json_null());
 }
 
-void ibcc_service_election_trouble(const struct ibcc_service *s, struct ibcc_why *why)
+bool ibcc_service_election_trouble(const struct ibcc_service *s, struct ibcc_why *why)
 {
 	struct ibcc_why said = { "" };
 	struct ibcc_election e;
@@ -156,14 +156,16 @@ void ibcc_service_election_trouble(const struct ibcc_service *s, struct ibcc_why
 			why, 0,
 			"another program of this host works at the same port: %s; stop one of them",
 			s->twin.text);
-		return;
+		return true;
 	}
 	if (s->config.apply_via != IBCC_VIA_DIRECT || !s->notices)
-		return;
+		return false;
 	if (s->config.mode != IBCC_MODE_APPLY)
-		return;
+		return false;
 	ibcc_notices_election(s->notices, &e);
 	rc = ibcc_notices_may_write(s->notices, &said);
-	if (said.text[0] && (!rc || rc == -EHOSTUNREACH))
-		*why = said;
+	if (!said.text[0] || (rc && rc != -EHOSTUNREACH))
+		return false;
+	*why = said;
+	return true;
 }

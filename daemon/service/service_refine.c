@@ -99,7 +99,7 @@ bool ibcc_service_refines(const struct ibcc_service *s)
 {
 	const struct ibcc_service_trial *t = &s->trial;
 
-	return s->refinement.stage == IBCC_REFINE_UNDER_WAY && !s->paused && !t->over.text[0];
+	return s->refinement.stage == IBCC_REFINE_UNDER_WAY && !s->paused && !t->is_over;
 }
 
 int ibcc_service_refine_act(struct ibcc_service *s, struct ibcc_act *act, bool **within)
@@ -136,7 +136,9 @@ void ibcc_service_look_at_refinement(struct ibcc_service *s)
 {
 	struct ibcc_service_refinement *r = &s->refinement;
 	const struct ibcc_cycle *c = &s->cycle;
+	const char *said;
 	uint32_t roots;
+	char *words;
 
 	if (r->stage != IBCC_REFINE_UNDER_WAY)
 		return;
@@ -153,19 +155,20 @@ void ibcc_service_look_at_refinement(struct ibcc_service *s)
 		r->txn = ibcc_state_newest(s->state);
 	}
 	roots = roots_set(c);
-	ibcc_why_set(&r->text, 0, "%s",
-		     c->act_err ? c->blocked.text : ibcc_target_summary(&c->target));
+	words = ibcc_cycle_words(c);
+	said = words ? words : "no memory";
+	ibcc_why_set(&r->text, 0, "%s", c->act_err ? c->blocked.text : said);
 	if (!roots && !c->resume.n_roots && !c->plan.n && r->has_roots)
-		end(s, IBCC_REFINE_ENDED, "none of its roots is under control any more: %s",
-		    ibcc_target_summary(&c->target));
+		end(s, IBCC_REFINE_ENDED, "none of its roots is under control any more: %s", said);
 	else if (!roots && !c->resume.n_roots && !c->plan.n)
-		end(s, IBCC_REFINE_SETTLED, "%s", ibcc_target_summary(&c->target));
+		end(s, IBCC_REFINE_SETTLED, "%s", said);
 	else if (roots && ibcc_tuner_is_settled(c->tuner) && !ibcc_cycle_pending(c) &&
 		 !s->effect.first)
-		end(s, IBCC_REFINE_SETTLED, "%s", ibcc_target_summary(&c->target));
+		end(s, IBCC_REFINE_SETTLED, "%s", said);
 	else if (r->passes > MOST_PASSES)
 		end(s, IBCC_REFINE_ENDED, "it has not settled in %u polling cycles: %s",
-		    MOST_PASSES, ibcc_target_summary(&c->target));
+		    MOST_PASSES, said);
+	free(words);
 }
 
 const char *ibcc_service_refinement_news(struct ibcc_service *s, int64_t *txn, bool *settled)

@@ -18,7 +18,7 @@ void ibcc_service_note_repair(struct ibcc_service *s)
 {
 	struct ibcc_repairs *r = &s->repairs;
 	uint64_t now_ns = ibcc_now_ns();
-	bool any = s->cycle.mended.text[0];
+	bool any = s->cycle.mended;
 
 	ibcc_repair_counts_note(&r->counts, any ? &s->cycle.repaired : NULL);
 	if (!any)
@@ -27,16 +27,9 @@ void ibcc_service_note_repair(struct ibcc_service *s)
 		r->first_ns = now_ns;
 		r->n = 0;
 	}
-	r->what = s->cycle.mended;
+	r->what = s->cycle.drifted;
 	r->last_ns = now_ns;
 	r->n++;
-}
-
-void ibcc_service_others_trouble(const struct ibcc_service *s, struct ibcc_why *why)
-{
-	ibcc_repair_counts_trouble(&s->repairs.counts, s->cycle.topo, why);
-	if (!why->text[0])
-		ibcc_discovery_shared_trouble(&s->discovery, why);
 }
 
 json_t *ibcc_service_repairs(const struct ibcc_service *s)

@@ -25,12 +25,18 @@ static void forget(struct ibcc_service *s)
 	s->trial = (struct ibcc_service_trial){ 0 };
 }
 
+static void end(struct ibcc_service *s, const char *why)
+{
+	s->trial.is_over = true;
+	ibcc_why_set(&s->trial.over, 0, "%s", why);
+}
+
 static void watch(struct ibcc_service *s, const struct ibcc_trial *t, const char *over)
 {
 	s->trial = (struct ibcc_service_trial){ .txn = t->txn, .within_s = t->within_s };
 	s->trial.due_ns = ibcc_now_ns();
 	if (over)
-		ibcc_why_set(&s->trial.over, 0, "%s", over);
+		end(s, over);
 	else
 		s->trial.due_ns += t->within_s * SECOND_NS;
 }
@@ -49,7 +55,7 @@ int ibcc_service_no_trial(const struct ibcc_service *s, struct ibcc_why *why)
 
 	if (!t->txn)
 		return 0;
-	if (t->over.text[0])
+	if (t->is_over)
 		return ibcc_why_set(why, -EBUSY,
 				    "transaction %" PRId64 " is being taken back: %s; \"ibcc-tune "
 				    "disable\" takes all off",
@@ -115,7 +121,7 @@ int ibcc_service_confirm(struct ibcc_service *s, const struct ibcc_request *r, j
 		return rc;
 	if (!txn)
 		return nothing_on_trial(s, why);
-	if (s->trial.over.text[0])
+	if (s->trial.is_over)
 		return ibcc_why_set(why, -ENOENT,
 				    "it is too late: transaction %" PRId64
 				    " is being taken back: %s",
@@ -191,6 +197,7 @@ int ibcc_service_cancel_trial(struct ibcc_service *s, const struct ibcc_request 
 		return rc;
 	if (!s->trial.txn)
 		return nothing_on_trial(s, why);
+	s->trial.is_over = true;
 	ibcc_why_set(&s->trial.over, 0, "canceled by %s", r->who);
 	return take_back(s, r, "canceled", out, why);
 }
@@ -204,15 +211,14 @@ int ibcc_service_end_trial(struct ibcc_service *s, const char *reason, json_t **
 			   struct ibcc_why *why)
 {
 	struct ibcc_request r = { .who = "ibcc-tuned" };
-	struct ibcc_why over;
+	struct ibcc_why over, late;
 
 	if (!s->trial.txn)
 		return 0;
-	if (!s->trial.over.text[0] && reason)
-		ibcc_why_set(&s->trial.over, 0, "%s", reason);
-	else if (!s->trial.over.text[0])
-		ibcc_why_set(&s->trial.over, 0, "nobody has confirmed it within %u s",
-			     s->trial.within_s);
+	if (!s->trial.is_over && !reason)
+		ibcc_why_set(&late, 0, "nobody has confirmed it within %u s", s->trial.within_s);
+	if (!s->trial.is_over)
+		end(s, reason ? reason : late.text);
 	over = s->trial.over; /* that of the service is gone when it is taken back */
 	return take_back(s, &r, over.text, out, why);
 }
@@ -235,7 +241,7 @@ json_t *ibcc_service_trial(const struct ibcc_service *s)
 		return json_null();
 	o = json_pack("{sI sI so}", "transaction", (json_int_t)t->txn, "seconds_left",
 		      (json_int_t)0, "over",
-		      t->over.text[0] ? ibcc_json_text(t->over.text) : json_null());
+		      t->is_over ? ibcc_json_text(t->over.text) : json_null());
 	if (o)
 		ibcc_service_trial_left(o, t->due_ns);
 	return o;

@@ -11,6 +11,7 @@
 #include <ibcc/lock.h>
 #include <ibcc/plan_file.h>
 
+#include "daemon/apply/refusal.h"
 #include "daemon/service/service.h"
 #include "daemon/tune/offline.h"
 #include "daemon/tune/pager.h"
@@ -123,8 +124,10 @@ static int apply_local(const struct tune *t, struct ibcc_service *s, const struc
 	if (rc)
 		return rc;
 	c = ibcc_service_cycle(s);
-	if (c->refused.text[0] && !c->acted)
-		return ibcc_why_set(why, -EPERM, "%s", c->refused.text);
+	if (c->refused != IBCC_REFUSED_NOT && !c->acted) {
+		ibcc_refusal_text(c, c->refused, why);
+		return -EPERM;
+	}
 	return c->act_err ? ibcc_why_set(why, c->act_err, "%s", c->blocked.text) : 0;
 }
 

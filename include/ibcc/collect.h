@@ -95,10 +95,11 @@ const struct ibcc_units *ibcc_collector_units(const struct ibcc_collector *c);
  * with the host's clock.
  */
 bool ibcc_collector_uses_fabric_clock(const struct ibcc_collector *c);
-/* A sentence that begins with "clock: " if the fabric's time stands still: no rate can be computed
- * then, and a fabric that is paused must not be taken for an idle one. Else empty.
+/* Does the fabric's time stand still? No rate can be computed then, and a fabric that is paused must
+ * not be taken for an idle one. *why gets a sentence about it that begins with "clock: "; else it is
+ * empty.
  */
-void ibcc_collector_clock_trouble(const struct ibcc_collector *c, struct ibcc_why *why);
+bool ibcc_collector_clock_trouble(const struct ibcc_collector *c, struct ibcc_why *why);
 
 /* Reads CongestionInfo and all settings of every endport with a LID into *s, which must be zero or
  * initialised and is replaced; it is untouched on failure. The block size of attribute 0x15 is

@@ -19,6 +19,7 @@
 #include <ibcc/ledger.h>
 #include <ibcc/picture.h>
 #include <ibcc/plan.h>
+#include <ibcc/proof.h>
 #include <ibcc/rollout.h>
 #include <ibcc/settings.h>
 #include <ibcc/snapshot.h>
@@ -28,6 +29,13 @@
 #include <ibcc/why.h>
 
 struct ibcc_state; /* the state file */
+
+/* Why a fabric is not ours to write to, whoever asks. */
+enum ibcc_refused {
+	IBCC_REFUSED_NOT,
+	IBCC_REFUSED_VENDOR, /* NVIDIA's own congestion control is at work */
+	IBCC_REFUSED_ROUTES, /* packets need not go by the forwarding tables */
+};
 
 struct ibcc_cycle_options {
 	/* See ibcc_collector_set_deadline(); reading all settings has ten of it. What was not read
@@ -89,7 +97,8 @@ struct ibcc_cycle {
 	/* In this turn, of the drift, or back to where it was since it had no effect, */
 	struct ibcc_plan repaired;
 	struct ibcc_result repair; /* and what became of it */
-	struct ibcc_why mended;    /* the drift of this turn that was repaired; empty: none */
+	bool mended;               /* the drift of this turn was repaired, ... */
+	struct ibcc_why drifted;   /* ... which was this */
 	/* Readings of the counters: the last, the longest, how many came to their deadline. */
 	uint64_t pass_ns, longest_pass_ns, n_passes_cut;
 	uint64_t mad_ns; /* what a MAD of a pass took lately, with others in flight; 0: unknown */
@@ -101,21 +110,19 @@ struct ibcc_cycle {
 	 * need not reach by the forwarding tables. Owns its array of roots alone.
 	 */
 	struct ibcc_picture proved;
-	struct ibcc_why unproved; /* those, by name and SL; empty: none */
+	struct ibcc_unproved unproved; /* those */
 	struct ibcc_target target;
 	struct ibcc_plan plan;
-	char what[IBCC_REASON_BYTES]; /* its roots, in a sentence; empty: there are none */
-	char *control, *nodes;        /* its texts for struct ibcc_txn; NULL: nothing is stored */
-	bool acted;                   /* result is there */
-	int act_err;                  /* 0, or why the plan did not take effect altogether */
-	struct ibcc_result result;    /* by the plan's index */
-	struct ibcc_why blocked;      /* words for act_err */
-	/* Why this fabric is not ours to write to, whoever asks; see ibcc_refusal_find(). Empty: it
-	 * is ours.
-	 */
-	struct ibcc_why refused;
-	struct ibcc_why advice; /* then: what its operator can do about what is seen */
-	/* Whom taking back could not reach, until everybody can be reached; empty: nobody. */
+	/* The plan's texts for struct ibcc_txn; NULL: nothing is stored. */
+	char *control, *nodes, *summary;
+	uint32_t n_controlled;     /* roots in `control` */
+	bool acted;                /* result is there */
+	int act_err;               /* 0, or why the plan did not take effect altogether */
+	struct ibcc_result result; /* by the plan's index */
+	struct ibcc_why blocked;   /* words for act_err */
+	enum ibcc_refused refused; /* see ibcc_refusal_find() */
+	/* Taking back could not reach all nodes, and cannot yet; and whom it could not reach. */
+	bool skips;
 	struct ibcc_why skipped;
 };
 
@@ -156,6 +163,11 @@ int ibcc_cycle_texts(const struct ibcc_plan *plan, const struct ibcc_control *co
 
 /* Sets within[endport] for those of such a text that are there. -EINVAL: it is none. */
 int ibcc_cycle_read_nodes(const struct ibcc_topo *t, const char *nodes, bool *within);
+
+/* What the last turn decided, or why it only observes, as a sentence for people, "" if it decided
+ * nothing: the caller's. NULL without memory.
+ */
+char *ibcc_cycle_words(const struct ibcc_cycle *c);
 
 /* Reads all settings from the fabric, now. Returns as ibcc_readback_run(). */
 int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why);

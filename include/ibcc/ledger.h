@@ -96,8 +96,8 @@ uint32_t ibcc_ledger_ours(const struct ibcc_ledger *l, const struct ibcc_book *b
 			  const struct ibcc_topo *t, bool *which);
 
 /* Completes what the tuner wants, once in each pass: what is LEFT stays for `keep_passes` in which
- * no root of the picture needs it, then it is put back to its base. Changes get their reasons, the
- * summary a remark. -ENOMEM.
+ * no root of the picture needs it, then it is put back to its base. Changes get their reasons, and
+ * the decisions say of how many endports. -ENOMEM.
  */
 int ibcc_ledger_lay(struct ibcc_ledger *l, const struct ibcc_topo *t,
 		    const struct ibcc_settings *actual, const struct ibcc_picture *pic,

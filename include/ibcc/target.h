@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ibcc/decision.h>
 #include <ibcc/law.h>
 #include <ibcc/parameters.h>
 #include <ibcc/settings.h>
@@ -46,21 +47,13 @@ struct ibcc_target {
 	struct ibcc_reason *reason;
 	/* Endports that ought to get settings but cannot: ibcc_endport_cc:support. */
 	uint32_t n_without, *without;
-	char *summary; /* the decision in words, however long; owned. NULL: nothing was decided */
+	struct ibcc_decisions decisions;
 	/* Counters look as if some settings were not on the fabric any more: the actual ones should
 	 * be read again before the next decision.
 	 */
 	bool suspect;
 };
 void ibcc_target_fini(struct ibcc_target *t);
-
-/* The decision in words, "" before there is one. */
-const char *ibcc_target_summary(const struct ibcc_target *t);
-/* Replaces these words as printf() writes them; the old ones may be among the arguments. -ENOMEM,
- * and the old ones stay.
- */
-int ibcc_target_summarize(struct ibcc_target *t, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
 
 /* Appends an empty reason for an attribute; NULL without memory. */
 struct ibcc_reason *ibcc_target_add(struct ibcc_target *t, uint32_t endport, uint16_t attr_id,
@@ -89,7 +82,7 @@ struct ibcc_ledger; /* <ibcc/ledger.h> */
 /* Lays parameters over the actual settings: a node that lost its settings gets them again, and one
  * that is not ours keeps what it has. What a root needs is laid over the base that the ledger has
  * of an endport, and the ledger (of the topology) holds it until it has that base again. *out is
- * initialised by the call; its summary is empty. -ENOMEM.
+ * initialised by the call, without decisions. -ENOMEM.
  */
 int ibcc_laying_run(const struct ibcc_laying *l, const struct ibcc_topo *t,
 		    const struct ibcc_parameters *p, const struct ibcc_settings *actual,

@@ -37,6 +37,13 @@ struct ibcc_throttle ibcc_throttle_find(const struct ibcc_topo *t, const struct 
 /* Does any switch port mark? */
 bool ibcc_throttle_marks(const struct ibcc_topo *t, const struct ibcc_settings *s);
 
+/* Adapters that settings hold back at all times, and the one with the tightest bound. */
+struct ibcc_throttled {
+	uint32_t n, endport;
+	struct ibcc_throttle least;
+};
+struct ibcc_throttled ibcc_throttle_all(const struct ibcc_topo *t, const struct ibcc_settings *s);
+
 /* A sentence that names the adapter with the tightest bound and says how many there are, what it
  * means, and what to do; empty if there are none. Returns their number.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Decides which settings the fabric should have: which hotspots are controlled, from when, for how
- * long and how firmly (controller), what nodes get for that (laying), and why, in words.
+ * long and how firmly (controller), what nodes get for that (laying), and why (decisions).
  */
 #ifndef IBCC_TUNER_H
 #define IBCC_TUNER_H
@@ -52,7 +52,7 @@ void ibcc_tuner_bound(struct ibcc_tuner *tuner, uint32_t max_delay, uint16_t max
  */
 void ibcc_tuner_may_learn(struct ibcc_tuner *tuner, bool may);
 
-/* Are decisions of the next steps only recommended? For words; at first they are not. */
+/* Are decisions of the next steps only recommended? At first they are not. */
 void ibcc_tuner_recommends(struct ibcc_tuner *tuner, bool only);
 
 /* Until it is called again, steps give no settings to endports outside `within` (by endport;

@@ -124,10 +124,23 @@ bool ibcc_vendor_algorithm(const struct ibcc_vendor_endport *e, char *buf, size_
 void ibcc_vendor_text(const struct ibcc_vendor *v, struct ibcc_why *text);
 /* One sentence about switches that do not route by their table alone; empty if all do. */
 void ibcc_vendor_routes_text(const struct ibcc_vendor *v, struct ibcc_why *text);
-/* What its operator can change there about the congestion seen, in words; empty if there is nothing
- * to be said.
- */
-void ibcc_vendor_advice(const struct ibcc_vendor *v, const struct ibcc_topo *t,
-			const struct ibcc_picture *p, struct ibcc_why *text);
+
+/* What its operator can change there about the congestion seen. */
+enum ibcc_vendor_advice_code {
+	IBCC_VENDOR_ADVICE_NONE,     /* there is nothing to be said */
+	IBCC_VENDOR_ADVICE_SWITCH,   /* the first root does not mark: let its switch */
+	IBCC_VENDOR_ADVICE_ADAPTERS, /* it marks, but some that contribute do not react: let them */
+	IBCC_VENDOR_ADVICE_PROFILE, /* all do, and it is congested: mark earlier, react otherwise */
+};
+
+struct ibcc_vendor_advice {
+	enum ibcc_vendor_advice_code code;
+	const struct ibcc_root *root; /* the picture's; NULL with NONE */
+};
+struct ibcc_vendor_advice ibcc_vendor_advise(const struct ibcc_vendor *v, const struct ibcc_topo *t,
+					     const struct ibcc_picture *p);
+/* That in words; empty with NONE. */
+void ibcc_vendor_advice_text(const struct ibcc_vendor *v, const struct ibcc_topo *t,
+			     struct ibcc_vendor_advice advice, struct ibcc_why *text);
 
 #endif

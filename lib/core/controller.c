@@ -88,13 +88,10 @@ void ibcc_controller_reset(struct ibcc_controller *c)
 struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code code,
 				     const struct ibcc_root_state *s)
 {
-	struct ibcc_decision *d;
+	struct ibcc_decision *d = ibcc_decisions_add(&p->said, code, &s->r);
 
-	d = &p->said[p->n_said < IBCC_DECISIONS_MAX ? p->n_said : IBCC_DECISIONS_MAX];
-	p->n_said++;
-	*d = (struct ibcc_decision){ .code = code, .root = s->r };
-	d->root.member = d->root.lacking = NULL;
-	return d;
+	p->no_memory |= !d;
+	return d ? d : &p->lost;
 }
 
 /* Whatever changes, changes for all roots under control: what was seen before says nothing about

@@ -3,8 +3,6 @@
 #include <ibcc/target.h>
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <ibcc/grow.h>
@@ -23,33 +21,8 @@ void ibcc_target_fini(struct ibcc_target *t)
 	ibcc_settings_fini(&t->wanted);
 	free(t->reason);
 	free(t->without);
-	free(t->summary);
+	ibcc_decisions_fini(&t->decisions);
 	*t = (struct ibcc_target){ 0 };
-}
-
-const char *ibcc_target_summary(const struct ibcc_target *t)
-{
-	return t->summary ? t->summary : "";
-}
-
-int ibcc_target_summarize(struct ibcc_target *t, const char *fmt, ...)
-{
-	char *text;
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
-	text = n < 0 ? NULL : malloc((size_t)n + 1);
-	if (!text)
-		return -ENOMEM;
-	va_start(ap, fmt);
-	vsnprintf(text, (size_t)n + 1, fmt, ap);
-	va_end(ap);
-	free(t->summary);
-	t->summary = text;
-	return 0;
 }
 
 struct ibcc_reason *ibcc_target_add(struct ibcc_target *t, uint32_t endport, uint16_t attr_id,

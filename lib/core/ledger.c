@@ -129,15 +129,6 @@ static int put_back(const struct ibcc_ledger *l, uint32_t endport, struct ibcc_t
 	return ibcc_endport_cc_copy(&target->wanted.ep[endport], &l->base.ep[endport]);
 }
 
-static int remark(struct ibcc_target *target, uint32_t n, bool goes)
-{
-	return ibcc_target_summarize(
-		target,
-		goes ? "%s; previously applied settings of %u nodes are removed"
-		     : "%s; %u nodes keep previously applied settings",
-		ibcc_target_summary(target), n);
-}
-
 int ibcc_ledger_lay(struct ibcc_ledger *l, const struct ibcc_topo *t,
 		    const struct ibcc_settings *actual, const struct ibcc_picture *pic,
 		    uint32_t keep_passes, struct ibcc_target *target)
@@ -157,8 +148,8 @@ int ibcc_ledger_lay(struct ibcc_ledger *l, const struct ibcc_topo *t,
 		if (goes)
 			rc = put_back(l, e, target);
 	}
-	if (!rc && n) /* without memory the words stay that the tuner has found */
-		(void)remark(target, n, goes);
+	target->decisions.n_left = n;
+	target->decisions.left_goes = n && goes;
 	return rc;
 }
 

@@ -5,6 +5,7 @@
 #ifndef IBCC_CORE_RULES_H
 #define IBCC_CORE_RULES_H
 
+#include <ibcc/decision.h>
 #include <ibcc/tuner.h>
 
 /* Share of the ports on the way to a root that must have been read to act on it. */
@@ -15,38 +16,6 @@
 #define IBCC_FREE_PERMILLE 50u
 /* A root's back-off is doubled so many times at most. */
 #define IBCC_BACKOFF_MAX 4u
-/* Decisions of a pass that its summary has in words; it counts the others. */
-#define IBCC_DECISIONS_MAX 8u
-
-enum ibcc_decision_code {
-	IBCC_DECISION_ADMIT,       /* values by the formulas */
-	IBCC_DECISION_LEARN,       /* marks alone, to learn who contributes */
-	IBCC_DECISION_NO_SUPPORT,  /* the root's switch has no congestion control */
-	IBCC_DECISION_LEARNT,      /* its n contributors get values */
-	IBCC_DECISION_MORE,        /* n contribute, more than were seen to wait */
-	IBCC_DECISION_DRAINED,     /* the tree is empty */
-	IBCC_DECISION_DRAIN_AGAIN, /* a: permille that its sources wait */
-	IBCC_DECISION_TREE_GONE,   /* the tree is gone: fewer marks */
-	IBCC_DECISION_TREE_BACK,   /* it is back: more marks */
-	IBCC_DECISION_TURNED,      /* it is of the other kind now */
-	IBCC_DECISION_NUMBERS,     /* BECNs: a contributors, b as equal ones, c Mb/s carried */
-	IBCC_DECISION_PAIRS,       /* log: a pairs, b Mb/s in all */
-	IBCC_DECISION_NEARER,      /* a: permille that the hot port is busy */
-	IBCC_DECISION_FARTHER,     /* likewise: what NEARER gave is taken back */
-	IBCC_DECISION_ENLIST,      /* a: adapters more */
-	IBCC_DECISION_HARM,        /* barred: adapters send less */
-	IBCC_DECISION_IN_VAIN,     /* barred: nobody would be freed */
-	IBCC_DECISION_DOUBTED,     /* let go: its port's counters are not believed any more */
-};
-
-struct ibcc_decision {
-	enum ibcc_decision_code code;
-	/* As it was when this was noted: NUMBERS and PAIRS find the old ones there. Its arrays are
-	 * not there.
-	 */
-	struct ibcc_root_parameters root;
-	uint32_t a, b, c;
-};
 
 struct ibcc_controller {
 	struct ibcc_tuner_params p;
@@ -68,8 +37,9 @@ struct pass {
 	const struct ibcc_topo *t;
 	const struct ibcc_picture *pic;
 	const struct ibcc_settings *actual;
-	struct ibcc_decision said[IBCC_DECISIONS_MAX + 1]; /* the last one is any that is more */
-	uint32_t n_said;
+	struct ibcc_decisions said;
+	struct ibcc_decision lost; /* room for one that there was no memory for, */
+	bool no_memory;            /* and whether there was one */
 };
 
 /* controller.c: forgets all about the fabric. */
@@ -90,7 +60,7 @@ int ibcc_controller_take(struct ibcc_controller *c, const struct ibcc_topo *t,
 int ibcc_controller_save(const struct ibcc_controller *c, const struct ibcc_topo *t,
 			 struct ibcc_control *out);
 bool ibcc_controller_is_settled(const struct ibcc_controller *c);
-/* Notes a decision about a root, for words. */
+/* Notes a decision about a root; never NULL. */
 struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code code,
 				     const struct ibcc_root_state *s);
 /* The root changes: nobody else does so in this pass, and all are judged anew. */
@@ -158,7 +128,7 @@ bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters
  */
 void ibcc_rules_bar(struct pass *p, struct ibcc_root_state *s, bool in_vain);
 
-/* words.c: writes out->summary: what was decided, or what there is. -ENOMEM. */
-int ibcc_words_summary(const struct pass *p, struct ibcc_target *out);
+/* situation.c: what there is where nothing was decided. `out` has what the roots need now. */
+struct ibcc_situation ibcc_situation_find(const struct pass *p, const struct ibcc_target *out);
 
 #endif

@@ -83,36 +83,42 @@ static const char *because(enum ibcc_throttle_cause cause)
 	return "";
 }
 
-uint32_t ibcc_throttle_text(const struct ibcc_topo *t, const struct ibcc_settings *s,
-			    struct ibcc_why *text)
+struct ibcc_throttled ibcc_throttle_all(const struct ibcc_topo *t, const struct ibcc_settings *s)
 {
-	struct ibcc_throttle least = { 0 };
+	struct ibcc_throttled all = { 0 };
 	bool marks = ibcc_throttle_marks(t, s);
-	uint32_t n = 0, who = 0;
-	char name[IBCC_DESC_BYTES + 16], others[64] = "", rate[32];
 
-	text->text[0] = '\0';
 	for (uint32_t i = 0; i < t->n_endports; i++) {
 		struct ibcc_throttle b = ibcc_throttle_find(t, s, i, marks);
 
 		if (b.cause == IBCC_THROTTLE_NONE)
 			continue;
-		if (!n++ || b.mbps < least.mbps) {
-			least = b;
-			who = i;
+		if (!all.n++ || b.mbps < all.least.mbps) {
+			all.least = b;
+			all.endport = i;
 		}
 	}
-	if (!n)
+	return all;
+}
+
+uint32_t ibcc_throttle_text(const struct ibcc_topo *t, const struct ibcc_settings *s,
+			    struct ibcc_why *text)
+{
+	struct ibcc_throttled all = ibcc_throttle_all(t, s);
+	char name[IBCC_DESC_BYTES + 16], others[64] = "", rate[32];
+
+	text->text[0] = '\0';
+	if (!all.n)
 		return 0;
-	ibcc_topo_port_name(t, t->endport[who], name, sizeof(name));
-	if (n > 1)
-		snprintf(others, sizeof(others), "; %u adapters in all are held back", n);
+	ibcc_topo_port_name(t, t->endport[all.endport], name, sizeof(name));
+	if (all.n > 1)
+		snprintf(others, sizeof(others), "; %u adapters in all are held back", all.n);
 	ibcc_why_set(text, 0,
 		     "%s cannot send faster than %s of %.0f MB/s: %s%s; if this is not meant, "
 		     "\"ibcc-tune disable\" takes the settings off",
-		     name, rate_text(least.mbps, rate, sizeof(rate)), least.of_mbps / 8.0,
-		     because(least.cause), others);
-	return n;
+		     name, rate_text(all.least.mbps, rate, sizeof(rate)), all.least.of_mbps / 8.0,
+		     because(all.least.cause), others);
+	return all.n;
 }
 
 /* The least rate that an endport's flows keep, Mb/s, however much they are marked: by the longest

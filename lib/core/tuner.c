@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One decision: parameters by the controller, settings by laying, words last. */
+/* One decision: parameters by the controller, settings by laying. */
+#include <errno.h>
 #include <stdlib.h>
 
 #include <ibcc/ledger.h>
@@ -198,14 +199,18 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 	if (ret)
 		return ret;
 	ret = ibcc_controller_step(&pass, &unset);
+	if (!ret && pass.no_memory)
+		ret = -ENOMEM;
 	ibcc_target_fini(&unset);
 	if (!ret)
 		ret = ibcc_laying_run(&tn->laying, t, par, actual, ledger, out);
-	if (ret)
+	if (ret) {
+		ibcc_decisions_fini(&pass.said);
 		return ret;
+	}
 	out->suspect = p->trustworthy && ibcc_controller_suspects(&pass);
-	ret = ibcc_words_summary(&pass, out);
-	if (ret)
-		ibcc_target_fini(out);
-	return ret;
+	out->decisions = pass.said;
+	out->decisions.situation = ibcc_situation_find(&pass, out);
+	out->decisions.recommended = tn->controller.recommends;
+	return 0;
 }

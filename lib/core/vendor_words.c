@@ -108,16 +108,37 @@ static bool contributes(const struct ibcc_source *s)
 	return s->role != IBCC_ROLE_VICTIM;
 }
 
-/* Names the contributors of a root that do not react; returns their number. */
-static uint32_t say_deaf(struct ibcc_text *x, const struct ibcc_vendor *v,
-			 const struct ibcc_topo *t, const struct ibcc_root *r)
+static bool is_deaf(const struct ibcc_vendor *v, const struct ibcc_topo *t,
+		    const struct ibcc_source *s)
+{
+	uint32_t ep = t->port[s->port].endport;
+
+	return contributes(s) && !(ep < v->n && v->ep[ep].reacts);
+}
+
+struct ibcc_vendor_advice ibcc_vendor_advise(const struct ibcc_vendor *v, const struct ibcc_topo *t,
+					     const struct ibcc_picture *p)
+{
+	struct ibcc_vendor_advice a = { .code = IBCC_VENDOR_ADVICE_NONE };
+
+	if (!p->n_roots || !v->n_on)
+		return a;
+	a.root = &p->root[0];
+	a.code = is_on(v, t, a.root->port) ? IBCC_VENDOR_ADVICE_PROFILE : IBCC_VENDOR_ADVICE_SWITCH;
+	for (uint32_t i = 0; i < a.root->n_sources && a.code == IBCC_VENDOR_ADVICE_PROFILE; i++)
+		if (is_deaf(v, t, &a.root->source[i]))
+			a.code = IBCC_VENDOR_ADVICE_ADAPTERS;
+	return a;
+}
+
+/* Names the contributors of a root that do not react. */
+static void say_deaf(struct ibcc_text *x, const struct ibcc_vendor *v, const struct ibcc_topo *t,
+		     const struct ibcc_root *r)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < r->n_sources; i++) {
-		uint32_t ep = t->port[r->source[i].port].endport;
-
-		if (!contributes(&r->source[i]) || (ep < v->n && v->ep[ep].reacts))
+		if (!is_deaf(v, t, &r->source[i]))
 			continue;
 		if (n < NAMES_MAX) {
 			ibcc_text_add(x, n ? ", " : "");
@@ -127,7 +148,6 @@ static uint32_t say_deaf(struct ibcc_text *x, const struct ibcc_vendor *v,
 	}
 	if (n > NAMES_MAX)
 		ibcc_text_add(x, " and %u more", n - NAMES_MAX);
-	return n;
 }
 
 /* How many adapters have slowed down because of notifications since they were asked last. */
@@ -140,37 +160,41 @@ static uint32_t count_throttled(const struct ibcc_vendor *v)
 	return n;
 }
 
-void ibcc_vendor_advice(const struct ibcc_vendor *v, const struct ibcc_topo *t,
-			const struct ibcc_picture *p, struct ibcc_why *text)
+void ibcc_vendor_advice_text(const struct ibcc_vendor *v, const struct ibcc_topo *t,
+			     struct ibcc_vendor_advice advice, struct ibcc_why *text)
 {
 	struct ibcc_text x = { text->text, sizeof(text->text), 0 };
 	char name[96], deaf[200] = "";
 	struct ibcc_text d = { deaf, sizeof(deaf), 0 };
-	const struct ibcc_root *r = p->n_roots ? &p->root[0] : NULL;
 
 	text->text[0] = '\0';
-	if (!r || !v->n_on)
-		return;
-	ibcc_topo_port_name(t, r->port, name, sizeof(name));
-	if (!is_on(v, t, r->port)) {
+	if (advice.code != IBCC_VENDOR_ADVICE_NONE)
+		ibcc_topo_port_name(t, advice.root->port, name, sizeof(name));
+	switch (advice.code) {
+	case IBCC_VENDOR_ADVICE_NONE: return;
+	case IBCC_VENDOR_ADVICE_SWITCH:
 		ibcc_text_add(&x,
 			      "%s does not mark: enable it at that switch, in the "
 			      "congestion_control_policy_file of NVIDIA's OpenSM",
 			      name);
-	} else if (say_deaf(&d, v, t, r)) {
+		break;
+	case IBCC_VENDOR_ADVICE_ADAPTERS:
+		say_deaf(&d, v, t, advice.root);
 		ibcc_text_add(
 			&x,
 			"%s marks, but %s do not react: enable that at these adapters, in the "
 			"congestion_control_policy_file of NVIDIA's OpenSM",
 			name, deaf);
-	} else {
+		break;
+	case IBCC_VENDOR_ADVICE_PROFILE:
 		ibcc_text_add(&x,
 			      "%s marks, all of its %u contributors react (%u adapters in all were "
 			      "throttled lately), and there is congestion still: in the "
 			      "congestion_control_policy_file of NVIDIA's OpenSM let the marking "
 			      "profile of that port begin at a shorter queue, or give the adapters "
 			      "another algorithm or parameters (ppcc_algo_dir)",
-			      name, r->n_contributors, count_throttled(v));
+			      name, advice.root->n_contributors, count_throttled(v));
+		break;
 	}
 	ibcc_text_add(&x,
 		      "; or switch it off there (mlnx_congestion_control 1) and leave the fabric "

@@ -71,15 +71,16 @@ void ibcc_collector_ask_again(struct ibcc_collector *c)
 	ibcc_marks_ask_again(&c->marks);
 }
 
-void ibcc_collector_clock_trouble(const struct ibcc_collector *c, struct ibcc_why *why)
+bool ibcc_collector_clock_trouble(const struct ibcc_collector *c, struct ibcc_why *why)
 {
 	why->text[0] = '\0';
-	if (c->still >= STILL_PASSES)
-		ibcc_why_set(
-			why, 0,
-			"clock: the simulated fabric stands still, so no rate can be computed: "
-			"ibcc-sim is paused (\"ibcc-sim set speed=1\" lets it go on), has "
-			"stopped, or has ended");
+	if (c->still < STILL_PASSES)
+		return false;
+	ibcc_why_set(why, 0,
+		     "clock: the simulated fabric stands still, so no rate can be computed: "
+		     "ibcc-sim is paused (\"ibcc-sim set speed=1\" lets it go on), has stopped, or "
+		     "has ended");
+	return true;
 }
 
 static int resize(struct ibcc_collector *c, const struct ibcc_topo *t)

@@ -207,8 +207,7 @@ static int note_round(struct live *l)
 					   .pass = r->passes,
 					   .changes = l->cycle.plan.n,
 					   .failed = l->cycle.result.n_failed,
-					   .summary =
-						   strdup(ibcc_target_summary(&l->cycle.target)) };
+					   .summary = ibcc_cycle_words(&l->cycle) };
 	return round->summary ? 0 : -ENOMEM;
 }
 

@@ -106,9 +106,28 @@ static inline void loop_end(struct loop *l)
 	ibcc_scenario_fini(&l->sc);
 }
 
+/* What was found by a pass that decided nothing. */
+static inline enum ibcc_situation_code loop_found(const struct ibcc_cycle *c)
+{
+	assert_int_equal(c->target.decisions.n, 0);
+	assert_int_equal(c->target.decisions.step, IBCC_STEP_ALL);
+	assert_int_equal(c->refused, IBCC_REFUSED_NOT);
+	return c->target.decisions.situation.code;
+}
+
+/* That was so, and all there was. */
+static inline void loop_assert_controlled(const struct ibcc_cycle *c, uint32_t roots)
+{
+	assert_int_equal(loop_found(c), IBCC_SITUATION_CONTROLLED);
+	assert_int_equal(c->target.decisions.situation.roots, roots);
+	assert_false(c->target.decisions.situation.lacking);
+	assert_int_equal(c->target.decisions.n_left, 0);
+}
+
 /* The fabric runs for an interval, then the cycle makes a turn. */
 static inline int loop_try(struct loop *l)
 {
+	char *words;
 	struct ibcc_why disk = { "" };
 	struct ibcc_act act = {
 		.applier = l->dry ? l->null : l->direct,
@@ -126,8 +145,10 @@ static inline int loop_try(struct loop *l)
 	rc = ibcc_cycle_run(&l->c, &act, &l->why);
 	if (rc || !l->c.plan.n)
 		return rc;
+	words = ibcc_cycle_words(&l->c);
 	print_message("pass %llu, %u changes: %s\n", (unsigned long long)l->c.picture.pass,
-		      l->c.plan.n, ibcc_target_summary(&l->c.target));
+		      l->c.plan.n, words ? words : "no memory");
+	free(words);
 	l->n_changes += l->c.acted && !l->dry;
 	return 0;
 }

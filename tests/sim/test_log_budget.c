@@ -62,7 +62,8 @@ static unsigned int lines_of(const char *scenario, unsigned int passes, bool dry
 	log_to_file(path);
 	while (passes--) {
 		loop_passes(&l, 1);
-		ibcc_explain_cycle(x, &l.c, l.c.act_err ? l.c.blocked.text : "");
+		ibcc_explain_cycle(x, &l.c, l.c.act_err ? IBCC_TROUBLE_WRITE : IBCC_TROUBLE_NONE,
+				   l.c.act_err, l.c.blocked.text);
 	}
 	loop_end(&l);
 	ibcc_explain_free(x);

@@ -28,9 +28,8 @@ static void test_sources_send_elsewhere(void **state)
 		r->source[1].role = c[i].role;
 		pass(f);
 		assert_int_equal(at(f, r->port) != NULL, c[i].worth);
-		assert_string_equal(f->summary, c[i].worth ? "congestion seen, to be confirmed"
-							   : "congestion affects no other traffic: "
-							     "no change");
+		assert_int_equal(found(f),
+				 c[i].worth ? IBCC_SITUATION_UNCONFIRMED : IBCC_SITUATION_HARMLESS);
 		/* Who does not wait is not held up, whatever it sends. */
 		r->source[0].role = r->source[1].role = IBCC_ROLE_NEAR;
 		forget(f);
@@ -109,7 +108,9 @@ static void test_what_is_decided(void **state)
 		assert_int_equal(pass(f), 0);
 		r->rate_mbps = mbps;
 		assert_int_equal(pass(f), 2 + 4 * 2);
-		assert_true(said(f, "control on with formulas for 4 sources"));
+		assert_non_null(said(f, IBCC_DECISION_ADMIT));
+		assert_int_equal(said(f, IBCC_DECISION_ADMIT)->root.n, 4);
+		assert_false(f->said.recommended);
 		p = at(f, r->port);
 		assert_int_equal(p->kind, kind);
 		assert_int_equal(p->phase, IBCC_PHASE_HOLD);
@@ -128,7 +129,9 @@ static void test_what_is_decided(void **state)
 		assert_false(p->in_force || p->tree_gone || p->limits_known);
 		pass(f);
 		assert_true(p->in_force);
-		assert_string_equal(f->summary, "1 root under control");
+		assert_int_equal(found(f), IBCC_SITUATION_CONTROLLED);
+		assert_int_equal(f->said.situation.roots, 1);
+		assert_false(f->said.situation.lacking);
 		start_anew(f);
 	}
 }
@@ -159,7 +162,7 @@ static void test_confirmed(void **state)
 	r->confidence_permille = 700;
 	passes(f, 20);
 	assert_false(is_on(f, r));
-	assert_true(said(f, "nothing is decided"));
+	assert_int_equal(found(f), IBCC_SITUATION_NO_COUNTERS);
 	f->s.pic.trustworthy = true;
 	pass(f);
 	assert_true(is_on(f, r));
@@ -230,7 +233,8 @@ static void test_full_link_waits(void **state)
 	f->refuse[endport_of(f, 11)] = true;
 	passes(f, 40);
 	assert_false(is_on(f, full));
-	assert_true(said(f, "its settings are not on the fabric"));
+	assert_int_equal(found(f), IBCC_SITUATION_NOT_SET);
+	assert_false(f->said.recommended);
 	f->refuse[endport_of(f, 11)] = false;
 	passes(f, 2);
 	assert_true(is_on(f, full));
@@ -259,11 +263,15 @@ static void test_recommended(void **state)
 	r->rate_mbps = mbps + 700;
 	passes(f, 2);
 	assert_int_equal(at(f, r->port)->rate_mbps, mbps + 700);
-	assert_true(said(f, "congestion control is recommended for 4 sources"));
+	assert_non_null(said(f, IBCC_DECISION_ADMIT));
+	assert_int_equal(said(f, IBCC_DECISION_ADMIT)->root.n, 4);
+	assert_true(f->said.recommended);
 	r->rate_mbps = mbps;
 	passes(f, 8);
 	assert_int_equal(at(f, r->port)->rate_mbps, mbps);
-	assert_true(said(f, "congestion control is recommended for 4 sources"));
+	assert_int_equal(found(f), IBCC_SITUATION_NOT_SET);
+	assert_int_equal(f->said.situation.root.n, 4);
+	assert_true(f->said.recommended);
 	ibcc_tuner_recommends(f->tn, false);
 	start_anew(f);
 }
@@ -279,7 +287,7 @@ static void test_no_support(void **state)
 	cc(f, 11)->support = IBCC_CC_UNSUPPORTED;
 	passes(f, 5);
 	assert_int_equal(f->n_changed, 0);
-	assert_true(said(f, "does not support congestion control"));
+	assert_non_null(said(f, IBCC_DECISION_NO_SUPPORT));
 	next = see(f, 10, 1, IBCC_CONGESTION_OUTPUT, 0, 4);
 	cc(f, 0)->support = IBCC_CC_UNSUPPORTED;
 	cc(f, 1)->info.ControlTableCap = 0;
@@ -379,9 +387,9 @@ static void test_gone(void **state)
 	for (unsigned int i = 0, patience = 1; i < 9; i++, patience *= patience < 64 ? 2 : 1) {
 		f->s.pic.n_roots = 0;
 		assert_int_equal(passes_on(f, r, 3000), quiet * patience);
-		assert_string_equal(f->summary, "congestion is over: settings from before it");
+		assert_int_equal(found(f), IBCC_SITUATION_OVER);
 		passes(f, i == 8 ? 2 * quiet * patience : 2 * quiet * patience - 1);
-		assert_string_equal(f->summary, "no congestion");
+		assert_int_equal(found(f), IBCC_SITUATION_NO_CONGESTION);
 		f->s.pic.n_roots = 1;
 		hold(f, r);
 	}
@@ -432,7 +440,9 @@ static void test_in_force(void **state)
 	f->refuse[endport_of(f, 0)] = true;
 	passes(f, 3);
 	assert_true(at(f, r->port)->in_force);
-	assert_true(said(f, "1 root under control; some nodes lack settings"));
+	assert_int_equal(found(f), IBCC_SITUATION_CONTROLLED);
+	assert_int_equal(f->said.situation.roots, 1);
+	assert_true(f->said.situation.lacking);
 	f->refuse[endport_of(f, 1)] = true;
 	cc(f, 1)->ca.sl[0].CCTI_Timer += 1000;
 	passes(f, 1);

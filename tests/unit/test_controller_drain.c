@@ -62,7 +62,7 @@ static void test_drained(void **state)
 		pass(f);
 	}
 	assert_int_equal(phase(f, r), IBCC_PHASE_HOLD);
-	assert_string_equal(f->summary, "the tree is empty: from emptying it to holding it");
+	only(f, IBCC_DECISION_DRAINED);
 	start_anew(f);
 	r = see_tree(f, 20);
 	passes(f, 2);
@@ -95,7 +95,8 @@ static void test_again(void **state)
 		pass(f);
 		r->tree_wait_permille = 600;
 		assert_int_equal(passes_in(f, r, IBCC_PHASE_HOLD), n);
-		assert_true(said(f, "the tree stands again, its sources wait 60.0 %"));
+		assert_non_null(said(f, IBCC_DECISION_DRAIN_AGAIN));
+		assert_int_equal(said(f, IBCC_DECISION_DRAIN_AGAIN)->a, 600);
 	}
 }
 
@@ -188,7 +189,7 @@ static void test_more(void **state)
 	assert_true(at(f, r->port)->member[endport_of(f, 7)]);
 	mark(r, 14, 12, 0);
 	pass(f);
-	assert_string_equal(f->summary, "BECN counters name 14 contributors");
+	assert_int_equal(only(f, IBCC_DECISION_MORE)->root.n, 14);
 	assert_int_equal(at(f, r->port)->n, 14);
 	assert_int_equal(at(f, r->port)->n_heavy, 12);
 	assert_int_equal(at(f, r->port)->basis, IBCC_BASIS_MARKED);

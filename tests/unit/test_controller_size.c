@@ -11,6 +11,16 @@ static const struct ibcc_root_parameters *hold_forty(struct fixture *f)
 	return hold(f, r);
 }
 
+/* The last pass found that a root is of the other kind now, for that rate. */
+static void assert_turned(const struct fixture *f, enum ibcc_congestion kind, uint32_t mbps)
+{
+	const struct ibcc_decision *d = said(f, IBCC_DECISION_TURNED);
+
+	assert_non_null(d);
+	assert_int_equal(d->root.kind, kind);
+	assert_int_equal(d->root.rate_mbps, mbps);
+}
+
 /* When contributors become known x may move by 15 %, later by 15 % up and 40 % down; the time
  * between packets of the heaviest by half, either way.
  */
@@ -44,8 +54,14 @@ static void test_numbers(void **state)
 		assert_int_equal(p->basis, IBCC_BASIS_MARKED);
 		assert_int_equal(p->n, c[i].formulas ? c[i].n : 40);
 		assert_int_equal(p->n_heavy, c[i].formulas ? c[i].n_heavy : 40);
-		assert_int_equal(said(f, "formulas again, which had 40, 40 and 32000"),
-				 c[i].formulas);
+		assert_int_equal(said(f, IBCC_DECISION_NUMBERS) != NULL, c[i].formulas);
+		if (c[i].formulas) {
+			const struct ibcc_decision *d = said(f, IBCC_DECISION_NUMBERS);
+
+			assert_int_equal(d->root.n, 40);
+			assert_int_equal(d->root.n_heavy, 40);
+			assert_int_equal(d->root.rate_mbps, 32000);
+		}
 		start_anew(f);
 	}
 }
@@ -123,7 +139,7 @@ static void test_enlist(void **state)
 	assert_false(at(f, r->port)->member[endport_of(f, 4)]);
 	r->becn = 1;
 	assert_int_equal(pass(f), 2);
-	assert_true(said(f, "more contribute"));
+	assert_non_null(said(f, IBCC_DECISION_ENLIST));
 	assert_true(at(f, r->port)->member[endport_of(f, 4)]);
 	assert_false(at(f, r->port)->member[endport_of(f, 5)]);
 }
@@ -215,9 +231,10 @@ static void test_told(void **state)
 	r->capacity_mbps = 7000;
 	f->s.sends[0][endport_of(f, 5)] = true;
 	pass(f);
-	assert_true(
-		said(f, "CongestionLog names 2 pairs that the root limits to 4000 Mb/s in all"));
-	assert_true(said(f, "more contribute"));
+	assert_non_null(said(f, IBCC_DECISION_PAIRS));
+	assert_int_equal(said(f, IBCC_DECISION_PAIRS)->a, 2);
+	assert_int_equal(said(f, IBCC_DECISION_PAIRS)->b, 4000);
+	assert_non_null(said(f, IBCC_DECISION_ENLIST));
 	assert_int_equal(p->n, 2);
 	assert_int_equal(p->n_heavy, 2);
 	assert_true(p->member[endport_of(f, 5)]);
@@ -317,7 +334,7 @@ static void test_becomes_slow(void **state)
 		pass(f);
 		assert_int_equal(p->kind == IBCC_CONGESTION_OUTPUT, c[i].turns);
 		if (c[i].turns) {
-			assert_true(said(f, "output-generated now, for 6000 Mb/s"));
+			assert_turned(f, IBCC_CONGESTION_OUTPUT, 6000);
 			assert_int_equal(p->n, 8);
 			assert_int_equal(p->rate_mbps, SLOW_MBPS);
 			assert_int_equal(p->threshold, 12);
@@ -421,7 +438,9 @@ static void test_receiver_is_fast_for_sure(void **state)
 		}
 		pass(f);
 		assert_int_equal(p->kind == IBCC_CONGESTION_INPUT, i == 0 || i == 3);
-		assert_int_equal(said(f, "input-generated now, for 32000 Mb/s"), i == 0 || i == 3);
+		assert_int_equal(said(f, IBCC_DECISION_TURNED) != NULL, i == 0 || i == 3);
+		if (i == 0 || i == 3)
+			assert_turned(f, IBCC_CONGESTION_INPUT, 32000);
 		start_anew(f);
 	}
 	/* Nor in the pass after a change, which may be backlog's. */

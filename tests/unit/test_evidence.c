@@ -33,8 +33,7 @@ static enum ibcc_prediction_why refusal_on(struct fixture *f, uint16_t loose, ui
 	c->vendor.n_loose = loose ? 1 : 0;
 	c->vendor.loose_sls = loose;
 	free(c->proved.root);
-	assert_int_equal(ibcc_proof_run(c->topo, &c->picture, loose, all, &c->proved, &c->unproved),
-			 0);
+	assert_int_equal(ibcc_proof_run(&c->picture, loose, all, &c->proved, &c->unproved), 0);
 	return refusal(c);
 }
 

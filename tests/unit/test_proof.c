@@ -15,7 +15,7 @@ struct proof {
 	struct ibcc_topo *t;
 	struct ibcc_root root[N_KNOWN];
 	struct ibcc_picture from, to;
-	struct ibcc_why who;
+	struct ibcc_unproved who;
 };
 
 static void prove(struct proof *x, uint16_t loose, const uint16_t sls[N_SEEN])
@@ -26,12 +26,20 @@ static void prove(struct proof *x, uint16_t loose, const uint16_t sls[N_SEEN])
 	x->from = (struct ibcc_picture){
 		.pass = 7, .n_roots = N_SEEN, .n_known = N_KNOWN, .root = x->root
 	};
-	assert_int_equal(ibcc_proof_run(x->t, &x->from, loose, sls, &x->to, &x->who), 0);
+	assert_int_equal(ibcc_proof_run(&x->from, loose, sls, &x->to, &x->who), 0);
 	assert_int_equal(x->to.pass, 7);
 	assert_int_equal(x->to.n_known, N_KNOWN);
 	/* Whoever was known still is, and by the same sources. */
 	for (uint32_t i = 0; i < N_KNOWN; i++)
 		assert_non_null(ibcc_picture_find(&x->to, x->root[i].port));
+}
+
+static void assert_names(const struct proof *x, const char *want)
+{
+	struct ibcc_why text;
+
+	ibcc_proof_text(x->t, &x->who, &text);
+	assert_string_equal(text.text, want);
 }
 
 static bool sees(const struct proof *x, uint32_t i)
@@ -55,7 +63,8 @@ static void test_none_loose(void **state)
 	assert_int_equal(x.to.n_roots, N_SEEN);
 	for (uint32_t i = 0; i < N_KNOWN; i++)
 		assert_int_equal(x.to.root[i].port, x.root[i].port);
-	assert_string_equal(x.who.text, "");
+	assert_int_equal(x.who.n, 0);
+	assert_names(&x, "");
 	done(&x);
 }
 
@@ -72,19 +81,27 @@ static void test_some(void **state)
 	assert_false(sees(&x, 2));
 	assert_true(sees(&x, 3));
 	assert_false(sees(&x, 4));
-	assert_string_equal(x.who.text, "sw2 port 1 (SL 3), sw2 port 5 (its SLs are not known)");
+	assert_int_equal(x.who.n, 2);
+	assert_int_equal(x.who.first[0].port, x.root[0].port);
+	assert_int_equal(x.who.first[0].sls, 1 << 3);
+	assert_int_equal(x.who.first[1].port, x.root[2].port);
+	assert_int_equal(x.who.first[1].sls, 0);
+	assert_names(&x, "sw2 port 1 (SL 3), sw2 port 5 (its SLs are not known)");
 	done(&x);
 }
 
 static void test_all_loose(void **state)
 {
 	static const uint16_t sls[N_SEEN] = { 0 };
+	struct ibcc_why text;
 	struct proof x;
 
 	(void)state;
 	prove(&x, UINT16_MAX, sls);
 	assert_int_equal(x.to.n_roots, 0);
-	assert_non_null(strstr(x.who.text, " and 1 more"));
+	assert_int_equal(x.who.n, 4);
+	ibcc_proof_text(x.t, &x.who, &text);
+	assert_non_null(strstr(text.text, " and 1 more"));
 	done(&x);
 }
 

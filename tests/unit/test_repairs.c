@@ -45,9 +45,7 @@ static void repair(struct repairs *x, unsigned int quiet)
 
 static bool is_trouble(struct repairs *x)
 {
-	x->why.text[0] = '\0';
-	ibcc_repair_counts_trouble(&x->r, x->t, &x->why);
-	return x->why.text[0];
+	return ibcc_repair_counts_trouble(&x->r, x->t, &x->why);
 }
 
 /* Again at each look: named from the fourth repair on, until one look and a bit find nothing. */

@@ -4,8 +4,6 @@
 
 #include "hotspots.h"
 
-#include "lib/core/rules.h"
-
 #define HOLD  IBCC_PHASE_HOLD
 #define DRAIN IBCC_PHASE_DRAIN
 #define FULL  IBCC_CONGESTION_INPUT
@@ -173,39 +171,6 @@ static void test_root(void **state)
 	assert_in_range(ibcc_picture_explain(f->t, &r, buf, sizeof(buf)), 1000, sizeof(buf) - 1);
 }
 
-/* A summary has all its words, and counts the decisions that it has no words for. */
-static void test_summary(void **state)
-{
-	struct fixture *f = *state;
-	const struct ibcc_root_state s = {
-		.r = { .port = fabric_port(f->t, 11, 1), .kind = FULL, .n = 36 },
-	};
-	struct ibcc_controller controller = { 0 };
-	struct pass pass = { .c = &controller, .t = f->t };
-	struct ibcc_target t = { 0 };
-	const char *end = "control on with formulas for 36 sources";
-	char want[64];
-
-	name_at_length(f, s.r.port);
-	for (uint32_t n = 1; n <= 3 * IBCC_DECISIONS_MAX; n++) {
-		ibcc_rules_say(&pass, IBCC_DECISION_ADMIT, &s);
-		assert_int_equal(ibcc_words_summary(&pass, &t), 0);
-		if (n > IBCC_DECISIONS_MAX)
-			snprintf(want, sizeof(want), "%s; and %u more decisions", end,
-				 n - IBCC_DECISIONS_MAX);
-		else
-			snprintf(want, sizeof(want), "%s", end);
-		assert_true(strlen(t.summary) > strlen(want));
-		assert_string_equal(t.summary + strlen(t.summary) - strlen(want), want);
-	}
-	assert_true(strlen(t.summary) > 1024);
-	assert_int_equal(ibcc_target_summarize(&t, "%s%s", "observing only: ", t.summary), 0);
-	assert_int_equal(strncmp(t.summary, "observing only: congestion starts at ", 36), 0);
-	assert_string_equal(t.summary + strlen(t.summary) - strlen(want), want);
-	ibcc_target_fini(&t);
-	assert_string_equal(ibcc_target_summary(&t), "");
-}
-
 /* Numbers of the law that a sentence gives come to what the law came to. */
 static void test_sums(void **state)
 {
@@ -264,7 +229,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_reasons, setup_tree, teardown),
 		cmocka_unit_test_setup_teardown(test_room, setup_tree, teardown),
 		cmocka_unit_test_setup_teardown(test_root, setup_tree, teardown),
-		cmocka_unit_test_setup_teardown(test_summary, setup_tree, teardown),
 		cmocka_unit_test_setup_teardown(test_sums, setup_tree, teardown),
 	};
 

@@ -33,11 +33,11 @@ struct fixture {
 	struct ibcc_settings actual;
 	struct ibcc_tuner_params p;
 	struct ibcc_tuner *tn;
-	struct ibcc_ledger ledger; /* the tuner's */
-	bool apply;                /* what is wanted is on the fabric in the next pass, ... */
-	bool refuse[ENDPORTS_MAX]; /* ... but for these endports */
-	uint32_t n_changed;        /* steps that changed something */
-	char summary[2048];
+	struct ibcc_ledger ledger;  /* the tuner's */
+	bool apply;                 /* what is wanted is on the fabric in the next pass, ... */
+	bool refuse[ENDPORTS_MAX];  /* ... but for these endports */
+	uint32_t n_changed;         /* steps that changed something */
+	struct ibcc_decisions said; /* in the last pass */
 	bool suspect;
 	struct ibcc_target last; /* of the last step that wanted something */
 	struct traffic tr;
@@ -123,6 +123,7 @@ static inline int teardown(void **state)
 	struct fixture *f = *state;
 
 	ibcc_target_fini(&f->last);
+	ibcc_decisions_fini(&f->said);
 	ibcc_tuner_free(f->tn);
 	ibcc_ledger_reset(&f->ledger);
 	ibcc_estimator_free(f->e);
@@ -156,6 +157,7 @@ static inline uint32_t decide(struct fixture *f, const struct ibcc_picture *pic)
 {
 	struct ibcc_target target;
 	struct ibcc_plan plan;
+	char *words;
 	uint32_t n;
 
 	assert_int_equal(ibcc_tuner_step(f->tn, f->t, pic, &f->actual, &f->ledger, &target), 0);
@@ -167,8 +169,13 @@ static inline uint32_t decide(struct fixture *f, const struct ibcc_picture *pic)
 	for (uint32_t i = 0; i < n; i++)
 		assert_in_range(strlen(plan.change[i].reason), 20, IBCC_REASON_BYTES - 2);
 	assert_true(!n == !target.n_reasons);
-	assert_in_range(strlen(ibcc_target_summary(&target)), 1, sizeof(f->summary) - 1);
-	strcpy(f->summary, ibcc_target_summary(&target));
+	words = ibcc_words_decisions(f->t, &target.decisions);
+	assert_non_null(words);
+	assert_true(words[0] != '\0');
+	free(words);
+	ibcc_decisions_fini(&f->said);
+	f->said = target.decisions;
+	target.decisions = (struct ibcc_decisions){ 0 };
 	if (f->apply)
 		take(f, &target.wanted);
 	if (n) {
@@ -215,9 +222,32 @@ static inline const struct ibcc_root_parameters *at(const struct fixture *f, uin
 	return NULL;
 }
 
-static inline bool said(const struct fixture *f, const char *what)
+/* The first decision of the last pass with that code; NULL: there was none. */
+static inline const struct ibcc_decision *said(const struct fixture *f,
+					       enum ibcc_decision_code code)
 {
-	return strstr(f->summary, what) != NULL;
+	for (uint32_t i = 0; i < f->said.n; i++)
+		if (f->said.decision[i].code == code)
+			return &f->said.decision[i];
+	return NULL;
+}
+
+/* The last pass decided that, and nothing else. */
+static inline const struct ibcc_decision *only(const struct fixture *f,
+					       enum ibcc_decision_code code)
+{
+	assert_int_equal(f->said.n, 1);
+	assert_int_equal(f->said.decision[0].code, code);
+	assert_int_equal(f->said.n_left, 0);
+	return &f->said.decision[0];
+}
+
+/* What the last pass found, which decided nothing. */
+static inline enum ibcc_situation_code found(const struct fixture *f)
+{
+	assert_int_equal(f->said.n, 0);
+	assert_int_equal(f->said.n_left, 0);
+	return f->said.situation.code;
 }
 
 /* Does the reason for the last new value of a node's attribute say so? */

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#ifndef IBCC_DAEMON_EXPLAIN_CHANGE_H
+#define IBCC_DAEMON_EXPLAIN_CHANGE_H
+
+#include <ibcc/plan.h>
+
+/* Logs each field of a change at LOG_DEBUG, service levels in a row with equal values as one;
+ * `what` is what became of it, as "changed".
+ */
+void ibcc_explain_change(const struct ibcc_change *c, const char *what);
+
+#endif

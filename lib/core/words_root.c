@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A root as a sentence: where it is, of which kind, which counters say so, and which nodes take
+ * part.
+ */
+#include <ibcc/picture.h>
+
+#include "words_impl.h"
+
+#define NAMES_MAX 4u
+
+static void say_node(struct ibcc_text *x, const struct ibcc_topo *t, uint32_t port)
+{
+	const struct ibcc_topo_node *node = &t->node[t->port[port].node];
+
+	if (node->desc[0])
+		ibcc_text_add(x, "%s", node->desc);
+	else
+		ibcc_text_add(x, "0x%016llx", (unsigned long long)node->guid);
+}
+
+static void say_sources(struct ibcc_text *x, const struct ibcc_topo *t, const struct ibcc_root *r,
+			enum ibcc_role role, const char *what)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < r->n_sources; i++) {
+		if (r->source[i].role != role)
+			continue;
+		if (!n)
+			ibcc_text_add(x, "; %s ", what);
+		if (n < NAMES_MAX) {
+			ibcc_text_add(x, n ? ", " : "");
+			say_node(x, t, r->source[i].port);
+		}
+		n++;
+	}
+	if (n > NAMES_MAX)
+		ibcc_text_add(x, " and %u more", n - NAMES_MAX);
+}
+
+static void say_pairs(struct ibcc_text *x, const struct ibcc_topo *t, const struct ibcc_root *r)
+{
+	uint32_t packets = 0;
+
+	for (uint32_t i = 0; i < r->n_pairs; i++) {
+		packets += r->pair[i].packets;
+		if (i >= NAMES_MAX)
+			continue;
+		ibcc_text_add(x, i ? ", " : "; marked (CongestionLog) ");
+		say_node(x, t, r->pair[i].src);
+		ibcc_text_add(x, " to ");
+		say_node(x, t, ibcc_topo_port_of_lid(t, r->pair[i].dlid));
+		ibcc_text_add(x, " %u", r->pair[i].packets);
+	}
+	if (r->n_pairs > NAMES_MAX)
+		ibcc_text_add(x, " and %u more pairs", r->n_pairs - NAMES_MAX);
+	if (r->n_pairs)
+		ibcc_text_add(x, " of %u packets", packets);
+}
+
+int ibcc_picture_explain(const struct ibcc_topo *t, const struct ibcc_root *r, char *buf,
+			 size_t len)
+{
+	struct ibcc_text x = { .buf = buf, .len = len };
+	const struct name port = name_of(t, r->port);
+
+	if (r->kind == IBCC_CONGESTION_INPUT)
+		ibcc_text_add(&x, "%s: input-generated, full with %u of %u Mb/s (PortXmitData)",
+			      port.text, r->rate_mbps, r->link_mbps);
+	else if (r->hidden)
+		ibcc_text_add(&x,
+			      "%s: waits %.1f %% (PortXmitWait) for a switch that does not answer: "
+			      "congestion starts somewhere behind it",
+			      port.text, r->wait_permille / 10.0);
+	else
+		ibcc_text_add(&x,
+			      "%s: output-generated, its receiver takes %u of %u Mb/s "
+			      "(PortXmitData) and it waits %.1f %% (PortXmitWait)",
+			      port.text, r->rate_mbps, r->link_mbps, r->wait_permille / 10.0);
+	ibcc_text_add(&x, "; ports feeding it wait up to %.1f %%", r->tree_wait_permille / 10.0);
+	say_sources(&x, t, r, IBCC_ROLE_CONTRIBUTOR, "contributors (BECN)");
+	say_sources(&x, t, r, IBCC_ROLE_CANDIDATE, "waiting");
+	say_sources(&x, t, r, IBCC_ROLE_VICTIM, "victims");
+	say_pairs(&x, t, r);
+	if (!ibcc_root_is_known(r) && r->unknown_mbps)
+		ibcc_text_add(
+			&x,
+			"; up to %llu Mb/s come from nodes that do not answer, most of it by %s",
+			(unsigned long long)r->unknown_mbps, name_of(t, r->unknown_port).text);
+	return (int)x.n;
+}

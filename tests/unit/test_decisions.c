@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a polling cycle decided or found: its sentences, which no other test compares, and its names
+ * for programs.
+ */
+#include "hotspots.h"
+
+#include "lib/core/rules.h"
+
+#define FULL IBCC_CONGESTION_INPUT
+#define SLOW IBCC_CONGESTION_OUTPUT
+
+#define SLOW_AT                                                                                    \
+	"congestion starts at leaf3 port 1: its receiver takes 14960 of 32000 Mb/s, it waits "     \
+	"53.2 % (PortXmitWait)"
+#define FULL_AT                                                                                    \
+	"congestion starts at leaf3 port 1: full with 14960 Mb/s while its feeders wait 81.7 % "   \
+	"(PortXmitWait)"
+
+/* The one place that knows the sentences of decisions. */
+static const struct {
+	enum ibcc_decision_code code;
+	enum ibcc_congestion kind;
+	const char *done, *recommended;
+} decisions[] = {
+	{ IBCC_DECISION_ADMIT, SLOW, SLOW_AT "; control on with formulas for 36 sources",
+	  SLOW_AT "; congestion control is recommended for 36 sources" },
+	{ IBCC_DECISION_ADMIT, FULL, FULL_AT "; control on with formulas for 36 sources",
+	  FULL_AT "; congestion control is recommended for 36 sources" },
+	{ IBCC_DECISION_LEARN, SLOW, SLOW_AT "; mark without delay, to learn who contributes",
+	  SLOW_AT "; mark without delay, to learn who contributes" },
+	{ IBCC_DECISION_NO_SUPPORT, SLOW,
+	  SLOW_AT "; its switch does not support congestion control",
+	  SLOW_AT "; its switch does not support congestion control" },
+	{ IBCC_DECISION_LEARNT, SLOW, "BECNs name 36 contributors: values for them",
+	  "BECNs name 36 contributors: values for them (recommended)" },
+	{ IBCC_DECISION_MORE, SLOW, "BECN counters name 36 contributors",
+	  "BECN counters name 36 contributors (recommended)" },
+	{ IBCC_DECISION_DRAINED, SLOW, "the tree is empty: from emptying it to holding it",
+	  "the tree is empty: from emptying it to holding it (recommended)" },
+	{ IBCC_DECISION_DRAIN_AGAIN, SLOW,
+	  "the tree stands again, its sources wait 60.1 %: empty it first",
+	  "the tree stands again, its sources wait 60.1 %: empty it first (recommended)" },
+	{ IBCC_DECISION_TREE_GONE, SLOW, "nobody waits for the hot port: mark fewer packets",
+	  "nobody waits for the hot port: mark fewer packets (recommended)" },
+	{ IBCC_DECISION_TREE_BACK, SLOW, "sources wait for the hot port again: mark more packets",
+	  "sources wait for the hot port again: mark more packets (recommended)" },
+	{ IBCC_DECISION_TURNED, SLOW,
+	  "the root is output-generated now, for 3200 Mb/s: formulas again",
+	  "the root is output-generated now, for 3200 Mb/s: formulas again (recommended)" },
+	{ IBCC_DECISION_TURNED, FULL,
+	  "the root is input-generated now, for 3200 Mb/s: formulas again",
+	  "the root is input-generated now, for 3200 Mb/s: formulas again (recommended)" },
+	{ IBCC_DECISION_NUMBERS, SLOW,
+	  "BECN counters name 601 contributors, which count as 7 equal ones, the root carries 8 "
+	  "Mb/s: formulas again, which had 36, 30 and 3200 Mb/s",
+	  "BECN counters name 601 contributors, which count as 7 equal ones, the root carries 8 "
+	  "Mb/s: formulas again, which had 36, 30 and 3200 Mb/s (recommended)" },
+	{ IBCC_DECISION_PAIRS, SLOW,
+	  "the switch's CongestionLog names 601 pairs that the root limits to 7 Mb/s in all: "
+	  "formulas for them, which had 36 and 3200 Mb/s",
+	  "the switch's CongestionLog names 601 pairs that the root limits to 7 Mb/s in all: "
+	  "formulas for them, which had 36 and 3200 Mb/s (recommended)" },
+	{ IBCC_DECISION_NEARER, SLOW, "the hot port is only 60.1 % busy: hold its sources less",
+	  "the hot port is only 60.1 % busy: hold its sources less (recommended)" },
+	{ IBCC_DECISION_FARTHER, SLOW,
+	  "the hot port is busy and sources wait: hold them more again",
+	  "the hot port is busy and sources wait: hold them more again (recommended)" },
+	{ IBCC_DECISION_ENLIST, SLOW, "more contribute: settings for 601 adapters, too",
+	  "more contribute: settings for 601 adapters, too (recommended)" },
+	{ IBCC_DECISION_HARM, SLOW,
+	  "adapters send less than before control of leaf3 port 1: control taken back, and not "
+	  "tried again for a while",
+	  "adapters send less than before control of leaf3 port 1: taking its settings back is "
+	  "recommended" },
+	{ IBCC_DECISION_IN_VAIN, SLOW,
+	  "nobody would be freed by control of leaf3 port 1: control taken back, and not tried "
+	  "again for a while",
+	  "nobody would be freed by control of leaf3 port 1: taking its settings back is "
+	  "recommended" },
+	{ IBCC_DECISION_DOUBTED, SLOW,
+	  "counters of leaf3 port 1 are not believed: control taken back",
+	  "counters of leaf3 port 1 are not believed: taking its settings back is recommended" },
+};
+
+static struct ibcc_root_parameters root_at(const struct fixture *f, enum ibcc_congestion kind)
+{
+	return (struct ibcc_root_parameters){
+		.port = fabric_port(f->t, 11, 1),
+		.kind = kind,
+		.n = 36,
+		.n_heavy = 30,
+		.rate_mbps = 3200,
+		.link_mbps = 32000,
+		.seen_mbps = 14960,
+		.wait_permille = 532,
+		.tree_wait_permille = 817,
+	};
+}
+
+static void assert_words(const struct fixture *f, const struct ibcc_decisions *d, const char *want)
+{
+	char *text = ibcc_words_decisions(f->t, d);
+
+	assert_non_null(text);
+	assert_string_equal(text, want);
+	free(text);
+}
+
+static void test_decisions(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t seen = 0;
+
+	for (size_t i = 0; i < sizeof(decisions) / sizeof(decisions[0]); i++) {
+		struct ibcc_root_parameters r = root_at(f, decisions[i].kind);
+		struct ibcc_decisions d = { 0 };
+		struct ibcc_decision *one = ibcc_decisions_add(&d, decisions[i].code, &r);
+
+		assert_non_null(one);
+		one->a = 601;
+		one->b = 7;
+		one->c = 8;
+		seen |= 1u << decisions[i].code;
+		assert_words(f, &d, decisions[i].done);
+		d.recommended = true;
+		assert_words(f, &d, decisions[i].recommended);
+		ibcc_decisions_fini(&d);
+	}
+	assert_int_equal(seen, (1u << IBCC_DECISION_CODES) - 1);
+}
+
+static const struct {
+	struct ibcc_situation situation;
+	const char *writes, *recommends; /* NULL: the same */
+} situations[] = {
+	{ { .code = IBCC_SITUATION_NOTHING_YET }, "", NULL },
+	{ { .code = IBCC_SITUATION_NO_COUNTERS },
+	  "there are no counters to read: nothing is decided",
+	  NULL },
+	{ { .code = IBCC_SITUATION_BLIND, .ports = 9, .usable = 4 },
+	  "counters tell nothing of 5 of 9 ports (they were not read): nothing is decided",
+	  NULL },
+	{ { .code = IBCC_SITUATION_BLIND, .ports = 9, .usable = 4, .unsure = 2 },
+	  "counters tell nothing of 5 of 9 ports (3 were not read, others are at their end or were "
+	  "cleared): nothing is decided",
+	  NULL },
+	{ { .code = IBCC_SITUATION_BLIND, .ports = 9, .usable = 4, .unsure = 5 },
+	  "counters tell nothing of 5 of 9 ports (they are at their end or were cleared: a shorter "
+	  "interval_ms, or clear_counters, may help): nothing is decided",
+	  NULL },
+	{ { .code = IBCC_SITUATION_NOT_SET },
+	  SLOW_AT "; its settings are not on the fabric",
+	  SLOW_AT "; congestion control is recommended for 36 sources" },
+	{ { .code = IBCC_SITUATION_PARTLY_SET },
+	  SLOW_AT "; some of its settings are not on the fabric",
+	  SLOW_AT "; it has settings on the fabric, others are recommended" },
+	{ { .code = IBCC_SITUATION_CONTROLLED, .roots = 1 }, "1 root under control", NULL },
+	{ { .code = IBCC_SITUATION_CONTROLLED, .roots = 2, .lacking = true },
+	  "2 roots under control; some nodes lack settings",
+	  NULL },
+	{ { .code = IBCC_SITUATION_UNCONFIRMED }, "congestion seen, to be confirmed", NULL },
+	{ { .code = IBCC_SITUATION_OVER }, "congestion is over: settings from before it", NULL },
+	{ { .code = IBCC_SITUATION_UNKNOWN_NODES, .ports = 1 },
+	  "nodes that do not answer may cause the congestion of 1 port: no change recommended",
+	  NULL },
+	{ { .code = IBCC_SITUATION_UNKNOWN_NODES, .ports = 3 },
+	  "nodes that do not answer may cause the congestion of 3 ports: no change recommended",
+	  NULL },
+	{ { .code = IBCC_SITUATION_HARMLESS },
+	  "congestion affects no other traffic: no change",
+	  NULL },
+	{ { .code = IBCC_SITUATION_NO_CONGESTION }, "no congestion", NULL },
+};
+
+static void test_situations(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t seen = 0;
+
+	for (size_t i = 0; i < sizeof(situations) / sizeof(situations[0]); i++) {
+		struct ibcc_decisions d = { .situation = situations[i].situation };
+		const char *other = situations[i].recommends;
+
+		d.situation.root = root_at(f, SLOW);
+		seen |= 1u << d.situation.code;
+		assert_words(f, &d, situations[i].writes);
+		d.recommended = true;
+		assert_words(f, &d, other ? other : situations[i].writes);
+	}
+	assert_int_equal(seen, (1u << IBCC_SITUATION_CODES) - 1);
+}
+
+/* What else a pass comes to follows the decisions, or takes their place. */
+static void test_steps(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_decisions d = { .situation = { .code = IBCC_SITUATION_NO_CONGESTION } };
+
+	d.n_left = 5;
+	assert_words(f, &d, "no congestion; 5 nodes keep previously applied settings");
+	d.left_goes = true;
+	assert_words(f, &d, "no congestion; previously applied settings of 5 nodes are removed");
+	d.step_nodes = 4;
+	d.nodes_left = 7;
+	d.step = IBCC_STEP_FIRST;
+	assert_words(f, &d,
+		     "no congestion; previously applied settings of 5 nodes are removed; 4 nodes "
+		     "first, 7 when counters show an effect");
+	d.step = IBCC_STEP_WAIT;
+	assert_words(f, &d, "7 nodes wait until counters show an effect at the first");
+	d.step = IBCC_STEP_THE_REST;
+	assert_words(f, &d, "counters show an effect at the first nodes: the others follow");
+}
+
+/* However many decisions there are, all of them are noted and have their words. */
+static void test_many(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root_parameters r = root_at(f, FULL);
+	const struct held h = { .r = &r };
+	struct pass pass = { .t = f->t };
+	char want[4096] = "";
+	size_t n = 0;
+
+	for (uint32_t i = 1; i <= 24; i++) {
+		ibcc_rules_say(&pass, IBCC_DECISION_ENLIST, &h)->a = i;
+		n += (size_t)snprintf(want + n, sizeof(want) - n,
+				      "%smore contribute: settings for %u adapters, too",
+				      i > 1 ? "; " : "", i);
+		assert_words(f, &pass.said, want);
+	}
+	ibcc_rules_say(&pass, IBCC_DECISION_ADMIT, &h);
+	assert_int_equal(pass.said.n, 25);
+	assert_false(pass.no_memory);
+	ibcc_decisions_fini(&pass.said);
+	assert_int_equal(pass.said.n, 0);
+}
+
+/* A name for programs is there, and is no other one's. */
+static void assert_names(const char *(*name)(unsigned int), unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		assert_true(name(i)[0] != '\0');
+		assert_int_equal(strspn(name(i), "abcdefghijklmnopqrstuvwxyz_"), strlen(name(i)));
+		for (unsigned int k = 0; k < i; k++)
+			assert_string_not_equal(name(i), name(k));
+	}
+}
+
+static const char *decision_name(unsigned int i)
+{
+	return ibcc_decision_name((enum ibcc_decision_code)i);
+}
+
+static const char *situation_name(unsigned int i)
+{
+	return ibcc_situation_name((enum ibcc_situation_code)i);
+}
+
+static const char *step_name(unsigned int i)
+{
+	return ibcc_rollout_step_name((enum ibcc_rollout_step)i);
+}
+
+static const char *phase_name(unsigned int i)
+{
+	return ibcc_phase_name((enum ibcc_phase)i);
+}
+
+static const char *basis_name(unsigned int i)
+{
+	return ibcc_basis_name((enum ibcc_basis)i);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	assert_names(decision_name, IBCC_DECISION_CODES);
+	assert_names(situation_name, IBCC_SITUATION_CODES);
+	assert_names(step_name, IBCC_ROLLOUT_STEPS);
+	assert_names(phase_name, IBCC_PHASE_BARRED + 1u);
+	assert_names(basis_name, IBCC_BASIS_LOGGED + 1u);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_decisions, setup_tree, teardown),
+		cmocka_unit_test_setup_teardown(test_situations, setup_tree, teardown),
+		cmocka_unit_test_setup_teardown(test_steps, setup_tree, teardown),
+		cmocka_unit_test_setup_teardown(test_many, setup_tree, teardown),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
