@@ -49,7 +49,8 @@ static void forget_decision(struct ibcc_cycle *c)
 	free(c->control);
 	free(c->nodes);
 	free(c->summary);
-	c->control = c->nodes = c->summary = NULL;
+	free(c->decisions);
+	c->control = c->nodes = c->summary = c->decisions = NULL;
 	c->n_controlled = 0;
 }
 
@@ -259,6 +260,7 @@ static struct ibcc_carry carry_for(const struct ibcc_cycle *c, const struct ibcc
 		.txn = { .who = act->who,
 			 .action = action,
 			 .summary = c->summary,
+			 .decisions = c->decisions,
 			 .confirm_s = act->confirm_s,
 			 .extends = act->extends,
 			 .control = c->control,
@@ -366,7 +368,9 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 	c->act_err = ibcc_cycle_split_plan(c, act, &c->blocked);
 	if (c->act_err || !c->plan.n)
 		return;
-	carry.txn.summary = c->summary; /* the split has made another */
+	/* The split may have made others. */
+	carry.txn.summary = c->summary;
+	carry.txn.decisions = c->decisions;
 	c->act_err = ibcc_carry_out(&carry, &c->plan, &c->result, &c->blocked);
 	c->acted = true;
 	if (!act->applier->writes)
@@ -389,6 +393,7 @@ static void repair(struct ibcc_cycle *c, const struct ibcc_act *act)
 	ibcc_audit_text(c->topo, &c->audit, &text);
 	carry = carry_for(c, act, "repair");
 	carry.txn.summary = text.text;
+	carry.txn.decisions = NULL;
 	carry.txn.confirm_s = 0;
 	carry.txn.extends = 0;
 	carry.txn.control = carry.txn.refining = NULL;

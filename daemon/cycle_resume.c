@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <ibcc/control_json.h>
+#include <ibcc/decision_json.h>
 #include <ibcc/json.h>
 
 #include "daemon/state/state.h"
@@ -131,6 +132,18 @@ int ibcc_cycle_read_nodes(const struct ibcc_topo *t, const char *nodes, bool *wi
 	return rc;
 }
 
+int ibcc_cycle_write_decisions(struct ibcc_cycle *c)
+{
+	json_t *o = ibcc_decisions_json(c->topo, &c->target.decisions);
+
+	free(c->summary);
+	free(c->decisions);
+	c->summary = ibcc_words_decisions(c->topo, &c->target.decisions);
+	c->decisions = o ? json_dumps(o, JSON_COMPACT) : NULL;
+	json_decref(o);
+	return c->summary && c->decisions ? 0 : -ENOMEM;
+}
+
 int ibcc_cycle_write_texts(struct ibcc_cycle *c, bool asked)
 {
 	struct ibcc_control control = { 0 };
@@ -142,12 +155,12 @@ int ibcc_cycle_write_texts(struct ibcc_cycle *c, bool asked)
 	if (rc)
 		goto out;
 	c->n_controlled = control.n_roots;
-	if (asked && control.n_roots) {
-		ibcc_control_explain(c->topo, &control, what, sizeof(what));
-		c->summary = strdup(what);
-	} else {
-		c->summary = ibcc_words_decisions(c->topo, &c->target.decisions);
-	}
+	rc = ibcc_cycle_write_decisions(c);
+	if (rc || !asked || !control.n_roots)
+		goto out;
+	ibcc_control_explain(c->topo, &control, what, sizeof(what));
+	free(c->summary);
+	c->summary = strdup(what);
 	rc = c->summary ? 0 : -ENOMEM;
 out:
 	ibcc_control_fini(&control);

@@ -20,5 +20,7 @@ void ibcc_cycle_forget_resume(struct ibcc_cycle *c);
  * and so for its roots, whatever was decided in this turn. -ENOMEM.
  */
 int ibcc_cycle_write_texts(struct ibcc_cycle *c, bool asked);
+/* Only the decisions, in words and in codes; those of before go. -ENOMEM. */
+int ibcc_cycle_write_decisions(struct ibcc_cycle *c);
 
 #endif

@@ -6,10 +6,10 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "daemon/apply/carry.h"
+#include "daemon/cycle_resume.h"
 #include "daemon/cycle_support.h"
 #include "daemon/state/state.h"
 
@@ -118,9 +118,7 @@ static int note_step(struct ibcc_cycle *c, const struct ibcc_act *act)
 	d->nodes_left = c->rollout.n_left;
 	if (d->step == IBCC_STEP_ALL || (act->refines && c->n_controlled))
 		return 0;
-	free(c->summary);
-	c->summary = ibcc_words_decisions(c->topo, d);
-	return c->summary ? 0 : -ENOMEM;
+	return ibcc_cycle_write_decisions(c);
 }
 
 int ibcc_cycle_split_plan(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)

@@ -25,8 +25,6 @@
 #define REMEMBER        256u
 /* Ports told one by one when congestion starts at many at once. */
 #define ROOTS_TOLD 5u
-/* Nodes named in a line about a plan. */
-#define NODES_TOLD 4u
 /* Of a line about roots or a decision, whose rates are in MB/s for people. */
 #define LINE_BYTES 4096u
 
@@ -190,28 +188,6 @@ static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		ibcc_log_of(IBCC_LOG_NO_CONGESTION, LOG_NOTICE, "no congestion any more");
 }
 
-/* "leaf2, source1 and 3 more" */
-static void name_nodes(const struct ibcc_topo *t, const struct ibcc_plan *p, char *buf, size_t len)
-{
-	uint64_t last = 0;
-	uint32_t n = 0;
-	size_t at = 0;
-
-	buf[0] = '\0';
-	for (uint32_t i = 0; i < p->n; i++) {
-		uint32_t node = ibcc_topo_find_guid(t, p->change[i].node_guid);
-
-		if (p->change[i].node_guid == last || node == IBCC_NONE)
-			continue;
-		last = p->change[i].node_guid;
-		if (++n <= NODES_TOLD && at < len)
-			at += (size_t)snprintf(buf + at, len - at, "%s%s", n > 1 ? ", " : "",
-					       t->node[node].desc);
-	}
-	if (n > NODES_TOLD && at < len)
-		snprintf(buf + at, len - at, " and %u more", n - NODES_TOLD);
-}
-
 /* What was decided for which roots, or what was found. All that is new is old afterwards. */
 static bool is_decision_news(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
@@ -256,7 +232,7 @@ static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 	x->planned = c->plan.n > 0;
 	if (!c->plan.n || (!wrote && !decision && !begins))
 		return;
-	name_nodes(c->topo, &c->plan, nodes, sizeof(nodes));
+	ibcc_explain_nodes(c->topo, &c->plan, nodes, sizeof(nodes));
 	for (uint32_t i = 0; i < c->plan.n; i++) {
 		const char *what = "would change";
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Single settings in the log. */
+/* Single settings of a plan in the log, and its nodes. */
 #include "daemon/explain_change.h"
 
 #include <stdio.h>
@@ -8,6 +8,9 @@
 #include <ibcc/log.h>
 #include <ibcc/rates.h>
 #include <ibcc/target.h>
+
+/* Nodes named in a line about a plan. */
+#define NODES_TOLD 4u
 
 /* How a change is told. */
 struct teller {
@@ -91,4 +94,25 @@ void ibcc_explain_change(const struct ibcc_change *c, const char *what)
 	ibcc_plan_fields(c, collect, &runs);
 	for (i = 0; i < runs.n; i++)
 		tell_run(&runs.run[i], c, what);
+}
+
+void ibcc_explain_nodes(const struct ibcc_topo *t, const struct ibcc_plan *p, char *buf, size_t len)
+{
+	uint64_t last = 0;
+	uint32_t n = 0;
+	size_t at = 0;
+
+	buf[0] = '\0';
+	for (uint32_t i = 0; i < p->n; i++) {
+		uint32_t node = ibcc_topo_find_guid(t, p->change[i].node_guid);
+
+		if (p->change[i].node_guid == last || node == IBCC_NONE)
+			continue;
+		last = p->change[i].node_guid;
+		if (++n <= NODES_TOLD && at < len)
+			at += (size_t)snprintf(buf + at, len - at, "%s%s", n > 1 ? ", " : "",
+					       t->node[node].desc);
+	}
+	if (n > NODES_TOLD && at < len)
+		snprintf(buf + at, len - at, " and %u more", n - NODES_TOLD);
 }

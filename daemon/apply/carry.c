@@ -151,6 +151,7 @@ static int take_back(const struct ibcc_carry *c, const struct ibcc_plan *plan,
 	if (!rc && undo.n) {
 		txn.action = "rollback";
 		txn.summary = "took back a plan of which a part failed";
+		txn.decisions = NULL;
 		txn.undoes_from = id;
 		txn.confirm_s = 0;
 		rc = one_transaction(&back, &txn, &undo, &undone, &undo_id, why);

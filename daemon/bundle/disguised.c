@@ -225,6 +225,7 @@ int ibcc_disguised_cycle(const struct ibcc_cycle *from, const struct ibcc_disgui
 	out->plan.change = NULL;
 	out->vendor.ep = NULL;
 	forget_words(out);
+	out->tuner = NULL; /* its ports are the true ones */
 	/* Of the true one only that no clock has trouble could be told. */
 	out->collector = ibcc_collector_new();
 	if (!rc && !out->collector)

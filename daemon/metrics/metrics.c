@@ -19,6 +19,8 @@ void ibcc_metrics_count(struct ibcc_metrics_totals *t, const struct ibcc_cycle *
 		action = c->acted && c->result.n_verified == c->plan.n ? IBCC_METRICS_WRITE
 								       : IBCC_METRICS_PROPOSE;
 	t->decisions[action]++;
+	for (uint32_t i = 0; i < c->target.decisions.n; i++)
+		t->codes[c->target.decisions.decision[i].code]++;
 	t->verified += c->result.n_verified + c->repair.n_verified;
 	t->unverified += c->result.n_failed + c->repair.n_failed;
 }
@@ -95,6 +97,21 @@ static void take_root(struct ibcc_metrics *m, const struct ibcc_topo *t, const s
 	};
 }
 
+static void take_followed(struct ibcc_metrics *m, const struct ibcc_cycle *c)
+{
+	const struct ibcc_parameters *p = ibcc_tuner_parameters(c->tuner);
+
+	for (uint32_t k = 0; k < p->n_roots; k++) {
+		const struct ibcc_topo_port *port = &c->topo->port[p->root[k].port];
+
+		m->followed[m->n_followed++] = (struct ibcc_metrics_followed){
+			.node = port->node,
+			.num = port->num,
+			.phase = p->root[k].phase,
+		};
+	}
+}
+
 static int take_fabric(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 {
 	const struct ibcc_topo *t = c->topo;
@@ -105,7 +122,8 @@ static int take_fabric(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 	m->port = calloc(t->n_ports + 1u, sizeof(*m->port));
 	m->hold = calloc(t->n_endports + 1u, sizeof(*m->hold));
 	m->root = calloc(c->picture.n_roots + 1u, sizeof(*m->root));
-	if (!m->node || !m->port || !m->hold || !m->root)
+	m->followed = calloc(IBCC_ROOTS_MAX, sizeof(*m->followed));
+	if (!m->node || !m->port || !m->hold || !m->root || !m->followed)
 		return -1;
 	take_nodes(m, t);
 	for (uint32_t i = 0; i < t->n_ports; i++)
@@ -115,6 +133,8 @@ static int take_fabric(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 		take_hold(m, c, i);
 	for (uint32_t i = 0; i < c->picture.n_roots; i++)
 		take_root(m, t, &c->picture.root[i]);
+	if (c->tuner)
+		take_followed(m, c);
 	m->has_fabric = true;
 	m->decided = c->decided;
 	m->n_endports = t->n_endports;
@@ -158,5 +178,6 @@ void ibcc_metrics_free(struct ibcc_metrics *m)
 	free(m->port);
 	free(m->hold);
 	free(m->root);
+	free(m->followed);
 	free(m);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/decision.h>
 #include <ibcc/version.h>
 
 #include "daemon/metrics/metrics_put.h"
@@ -119,6 +120,11 @@ static void totals(struct ibcc_text *o, const struct ibcc_metrics_totals *t)
 	     "Decisions: nothing to change, changes proposed, written, or refused.");
 	for (unsigned int i = 0; i < IBCC_METRICS_ACTIONS; i++)
 		one_of(o, "ibcc_decisions_total", "action", action[i], t->decisions[i]);
+	head(o, "ibcc_root_decisions_total", "counter",
+	     "Decisions about single roots, by their codes: see ibcc-tune(1).");
+	for (unsigned int i = 0; i < IBCC_DECISION_CODES; i++)
+		one_of(o, "ibcc_root_decisions_total", "code",
+		       ibcc_decision_name((enum ibcc_decision_code)i), t->codes[i]);
 	head(o, "ibcc_writes_total", "counter",
 	     "Attributes written, by what reading them back said.");
 	one_of(o, "ibcc_writes_total", "outcome", "verified", t->verified);
@@ -329,6 +335,22 @@ static void roots(struct ibcc_text *o, const struct ibcc_metrics *m)
 	}
 }
 
+/* One of the words is 1 for each root that is followed, the others are 0. */
+static void phases(struct ibcc_text *o, const struct ibcc_metrics *m)
+{
+	head(o, "ibcc_root_phase", "gauge", "How far control of a root is: see ibcc-tune(1).");
+	for (uint32_t i = 0; i < m->n_followed; i++) {
+		const struct ibcc_metrics_followed *r = &m->followed[i];
+
+		for (unsigned int k = 0; k < IBCC_PHASES; k++) {
+			open_port(o, "ibcc_root_phase", m->node[r->node].guid, r->num);
+			node_label(o, "node", m->node[r->node].desc);
+			node_label(o, "phase", ibcc_phase_name((enum ibcc_phase)k));
+			ibcc_put(o, k == r->phase ? "} 1\n" : "} 0\n");
+		}
+	}
+}
+
 static void compat_info(struct ibcc_text *o, const struct ibcc_metrics *m, bool sw)
 {
 	const char *name = sw ? "infiniband_switch_info" : "infiniband_hca_info";
@@ -443,6 +465,7 @@ char *ibcc_metrics_text(const struct ibcc_metrics *m, const struct ibcc_metrics_
 	if (m && m->has_fabric) {
 		fabric(&o, m);
 		roots(&o, m);
+		phases(&o, m);
 		settings(&o, m);
 		node_info(&o, m);
 		ports(&o, m);

@@ -160,13 +160,17 @@ static json_t *root_object(const struct ibcc_topo *t, const struct ibcc_root *r)
 	return o;
 }
 
-json_t *ibcc_report_roots(const struct ibcc_topo *t, const struct ibcc_picture *e)
+json_t *ibcc_report_roots(const struct ibcc_cycle *c)
 {
 	json_t *list = json_array();
-	uint32_t i;
 
-	for (i = 0; list && i < e->n_roots; i++)
-		json_array_append_new(list, root_object(t, &e->root[i]));
+	for (uint32_t i = 0; list && i < c->picture.n_roots; i++) {
+		const struct ibcc_root *r = &c->picture.root[i];
+		json_t *o = root_object(c->topo, r);
+
+		ibcc_report_add_control(c, r->port, o);
+		json_array_append_new(list, o);
+	}
 	return list;
 }
 
@@ -226,9 +230,8 @@ json_t *ibcc_report_outline(const struct ibcc_cycle *c, const char *source)
 	json_t *o;
 
 	o = json_pack("{si so so so si so so so si so so}", "schema", IBCC_REPORT_SCHEMA, "fabric",
-		      ibcc_report_fabric(c, source), "roots",
-		      ibcc_report_roots(c->topo, &c->picture), "changes", json_array(), "unchanged",
-		      (int)c->plan.n_unchanged, "unreachable",
+		      ibcc_report_fabric(c, source), "roots", ibcc_report_roots(c), "changes",
+		      json_array(), "unchanged", (int)c->plan.n_unchanged, "unreachable",
 		      ibcc_report_unreachable(c->topo, &c->actual), "prediction",
 		      json_pack("{sb ss}", "known", 0, "why", "none was made for this plan"),
 		      "summary", ibcc_report_words(c), "writes", (int)c->plan.n, "push", push_of(c),
@@ -239,6 +242,8 @@ json_t *ibcc_report_outline(const struct ibcc_cycle *c, const char *source)
 		json_object_set_new(o, "routing", ibcc_report_routing(c));
 	if (o)
 		json_object_set_new(o, "paths", ibcc_report_ways(c));
+	if (o)
+		ibcc_report_add_decisions(c, o);
 	if (o && r)
 		json_object_set_new(o, "result",
 				    json_pack("{si si si}", "verified", (int)r->n_verified,

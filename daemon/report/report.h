@@ -58,8 +58,24 @@ json_t *ibcc_report_mad_errors(const struct ibcc_topo *t, const struct ibcc_node
 /* What the last turn decided, as a sentence for people. */
 json_t *ibcc_report_words(const struct ibcc_cycle *c);
 
-/* Congestion roots with their sources. */
-json_t *ibcc_report_roots(const struct ibcc_topo *t, const struct ibcc_picture *e);
+/* Congestion roots with their sources, and where the tuner stands with each. */
+json_t *ibcc_report_roots(const struct ibcc_cycle *c);
+
+/* All roots that the tuner follows, also those that are no roots now, [{"node_guid","node","port",
+ * "phase","basis","kind","in_force","sources","equal_sources","rate_mbps","end_permille",
+ * "loop_permille"}].
+ */
+json_t *ibcc_report_followed(const struct ibcc_cycle *c);
+/* Adds to an object what ibcc_decisions_json() has of the last turn, "refused" (null, or why the
+ * fabric is observed only) and "followed". 0, or -1 without memory.
+ */
+int ibcc_report_add_decisions(const struct ibcc_cycle *c, json_t *o);
+/* Adds "phase" and "basis" of the root at a port to an object; null where the tuner follows none
+ * there. 0, or -1 without memory.
+ */
+int ibcc_report_add_control(const struct ibcc_cycle *c, uint32_t port, json_t *o);
+/* "vendor" or "routes"; "" of what is ours. */
+const char *ibcc_refused_name(enum ibcc_refused refused);
 
 /* Endports that cannot be given settings, with the reason. */
 json_t *ibcc_report_unreachable(const struct ibcc_topo *t, const struct ibcc_settings *s);

@@ -103,6 +103,7 @@ static json_t *worst_roots(const struct ibcc_cycle *c)
 				     "wait_permille", r->wait_permille, "tree_wait_permille",
 				     r->tree_wait_permille, "contributors", (int)r->n_contributors,
 				     "victims", (int)r->n_victims));
+		ibcc_report_add_control(c, r->port, o);
 		json_array_append_new(list, o);
 	}
 	return list;

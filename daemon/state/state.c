@@ -148,6 +148,9 @@ int ibcc_state_begin(struct ibcc_state *s, const struct ibcc_txn *txn, const str
 		rc = insert_changes(s, new_id, plan, t);
 	if (!rc)
 		rc = ibcc_state_seal(s, new_id, s->first_seq);
+	if (!rc && txn->decisions && !txn->extends)
+		rc = ibcc_state_run(s, "INSERT INTO decision (txn, text) VALUES (?, ?)", &new_id, 1,
+				    &txn->decisions, 1);
 	if (!rc && txn->confirm_s && !txn->extends)
 		rc = ibcc_state_insert_trial(s, new_id, txn->confirm_s);
 	if (!rc)

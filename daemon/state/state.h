@@ -36,12 +36,13 @@ struct ibcc_damage {
 
 /* Who wants a transaction, and why. */
 struct ibcc_txn {
-	const char *who;     /* "ibcc-tuned", "root (uid 0, pid 123)" */
-	const char *action;  /* "tune", "apply", "disable", "rollback" */
-	const char *via;     /* applier's name */
-	const char *summary; /* the decision in a sentence */
-	int64_t undoes_from; /* rollback: the first transaction it takes back; else 0 */
-	uint32_t confirm_s;  /* on trial: to be confirmed within so many seconds; 0: it stands */
+	const char *who;       /* "ibcc-tuned", "root (uid 0, pid 123)" */
+	const char *action;    /* "tune", "apply", "disable", "rollback" */
+	const char *via;       /* applier's name */
+	const char *summary;   /* the decision in a sentence */
+	const char *decisions; /* in codes, see ibcc_decisions_json(); NULL: none led to it */
+	int64_t undoes_from;   /* rollback: the first transaction it takes back; else 0 */
+	uint32_t confirm_s;    /* on trial: to be confirmed within so many seconds; 0: it stands */
 	/* The newest transaction, of which this is a further step: one entry of the history, which
 	 * keeps its action, summary and trial; 0: this begins a transaction of its own.
 	 */

@@ -108,8 +108,8 @@ bool ibcc_state_owes_back(struct ibcc_state *s, int64_t id);
 /* A column of the table "effect" as an object, null for none. */
 json_t *ibcc_state_read_sample(sqlite3_stmt *st, int column);
 
-/* A column of a row as the prediction that it is, or null: a new reference. */
-json_t *ibcc_state_read_prediction(sqlite3_stmt *st, int column);
+/* A column of a row as the JSON object that it is, or null: a new reference. */
+json_t *ibcc_state_read_object(sqlite3_stmt *st, int column);
 
 /* Writes down what is only in the book. -EIO, -ENOMEM. */
 int ibcc_state_catch_up(struct ibcc_state *s, struct ibcc_why *why);

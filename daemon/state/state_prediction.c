@@ -18,7 +18,7 @@ int ibcc_state_predicted(struct ibcc_state *s, int64_t id, const json_t *predict
 }
 
 /* The file may be anybody's: what is no object is nothing. */
-json_t *ibcc_state_read_prediction(sqlite3_stmt *st, int column)
+json_t *ibcc_state_read_object(sqlite3_stmt *st, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(st, column);
 	json_t *o = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
@@ -48,7 +48,7 @@ void ibcc_state_hits(struct ibcc_state *s, uint32_t *held, uint32_t *of)
 	if (!s->db || sqlite3_prepare_v2(s->db, sql, -1, &st, NULL))
 		return;
 	while (sqlite3_step(st) == SQLITE_ROW) {
-		json_t *p = ibcc_state_read_prediction(st, 0);
+		json_t *p = ibcc_state_read_object(st, 0);
 		json_t *after = ibcc_state_read_sample(st, 1);
 		double mbps = json_number_value(json_object_get(after, "total_mbps")), low, high;
 

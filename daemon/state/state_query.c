@@ -25,10 +25,11 @@ static json_t *int_or_null(sqlite3_stmt *st, int column)
 	"SELECT id, started, txn.ended, txn.who, action, via, summary, undone_by, txn.outcome,"    \
 	" detail, (SELECT count(*) FROM change WHERE txn = id), trial.outcome, trial.who,"         \
 	" trial.until, effect.before, effect.after, effect.passes,"                                \
-	" prediction.text, (SELECT count(*) FROM debt WHERE debt.txn = txn.id)"                    \
+	" prediction.text, (SELECT count(*) FROM debt WHERE debt.txn = txn.id), decision.text"     \
 	" FROM txn LEFT JOIN trial ON trial.txn = id"                                              \
 	" LEFT JOIN effect ON effect.txn = id"                                                     \
-	" LEFT JOIN prediction ON prediction.txn = id"
+	" LEFT JOIN prediction ON prediction.txn = id"                                             \
+	" LEFT JOIN decision ON decision.txn = id"
 
 /* Null for what was not on trial. */
 static json_t *trial_json(sqlite3_stmt *st)
@@ -54,16 +55,40 @@ static json_t *effect_json(sqlite3_stmt *st)
 				    : json_null());
 }
 
+/* One of the keys of what led to a transaction, null where nothing did. */
+static json_t *part_of(const json_t *decisions, const char *key)
+{
+	json_t *v = json_object_get(decisions, key);
+
+	return v ? json_incref(v) : json_null();
+}
+
+static int add_decisions(sqlite3_stmt *st, json_t *txn)
+{
+	json_t *o = ibcc_state_read_object(st, 19);
+	int rc = json_object_set_new(txn, "decisions", part_of(o, "decisions")) ||
+		 json_object_set_new(txn, "situation", part_of(o, "situation")) ||
+		 json_object_set_new(txn, "step", part_of(o, "step"));
+
+	json_decref(o);
+	return rc;
+}
+
 static json_t *txn_json(sqlite3_stmt *st)
 {
-	return json_pack(
+	json_t *o = json_pack(
 		"{sI so so so so so so so so so so so so so so}", "id",
 		(json_int_t)sqlite3_column_int64(st, 0), "started", int_or_null(st, 1), "ended",
 		int_or_null(st, 2), "who", text_or_null(st, 3), "action", text_or_null(st, 4),
 		"via", text_or_null(st, 5), "summary", text_or_null(st, 6), "undone_by",
 		int_or_null(st, 7), "outcome", text_or_null(st, 8), "detail", text_or_null(st, 9),
 		"changes", int_or_null(st, 10), "trial", trial_json(st), "effect", effect_json(st),
-		"prediction", ibcc_state_read_prediction(st, 17), "owed", int_or_null(st, 18));
+		"prediction", ibcc_state_read_object(st, 17), "owed", int_or_null(st, 18));
+
+	if (o && !add_decisions(st, o))
+		return o;
+	json_decref(o);
+	return NULL;
 }
 
 json_t *ibcc_state_history(struct ibcc_state *s, unsigned int limit, int *err)

@@ -137,7 +137,7 @@ bool tune_number(const char *text, uint64_t min, uint64_t max, const char *what,
 /* Members of objects, "" or 0 where they are not. */
 const char *tune_str(const json_t *o, const char *key);
 json_int_t tune_int(const json_t *o, const char *key);
-/* Room for a decision in words, see ibcc_target_summary(). */
+/* Room for a decision in words, see ibcc_words_decisions(). */
 #define TUNE_SENTENCE_BYTES 4096u
 /* A status in words, "" if there is nothing to say: what is on trial, who leads, and who waits for
  * the first nodes of a roll-out.

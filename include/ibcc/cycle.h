@@ -114,7 +114,7 @@ struct ibcc_cycle {
 	struct ibcc_target target;
 	struct ibcc_plan plan;
 	/* The plan's texts for struct ibcc_txn; NULL: nothing is stored. */
-	char *control, *nodes, *summary;
+	char *control, *nodes, *summary, *decisions;
 	uint32_t n_controlled;     /* roots in `control` */
 	bool acted;                /* result is there */
 	int act_err;               /* 0, or why the plan did not take effect altogether */

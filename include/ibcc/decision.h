@@ -81,6 +81,9 @@ enum ibcc_rollout_step {
 };
 #define IBCC_ROLLOUT_STEPS (IBCC_STEP_THE_REST + 1u)
 
+/* How many enum ibcc_phase has. */
+#define IBCC_PHASES (IBCC_PHASE_BARRED + 1u)
+
 struct ibcc_decisions {
 	uint32_t n, cap;
 	struct ibcc_decision *decision;  /* owned; in the order in which they were taken */

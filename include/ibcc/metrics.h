@@ -23,7 +23,7 @@ enum ibcc_metrics_action {
 /* Since the start of the daemon. */
 struct ibcc_metrics_totals {
 	uint64_t passes, failed_passes;
-	uint64_t decisions[IBCC_METRICS_ACTIONS];
+	uint64_t decisions[IBCC_METRICS_ACTIONS], codes[IBCC_DECISION_CODES];
 	uint64_t verified, unverified; /* writes */
 };
 
@@ -78,6 +78,13 @@ struct ibcc_metrics_root {
 	uint32_t rate_mbps, link_mbps, n_contributors, n_victims;
 };
 
+/* A root that the tuner follows, also where none is seen now. */
+struct ibcc_metrics_followed {
+	uint32_t node;
+	uint8_t num;
+	enum ibcc_phase phase;
+};
+
 struct ibcc_metrics {
 	struct ibcc_metrics_service service;
 	struct ibcc_metrics_totals totals;
@@ -88,11 +95,12 @@ struct ibcc_metrics {
 	uint32_t n_pending; /* writes of the plan that are not on the fabric */
 	uint32_t n_drifted, n_unknown, n_held_back, n_held_below;
 	uint64_t passes_cut, pass_ns;
-	uint32_t n_nodes, n_ports, n_holds, n_roots;
+	uint32_t n_nodes, n_ports, n_holds, n_roots, n_followed;
 	struct ibcc_metrics_node *node; /* all owned */
 	struct ibcc_metrics_port *port;
 	struct ibcc_metrics_hold *hold;
 	struct ibcc_metrics_root *root;
+	struct ibcc_metrics_followed *followed;
 };
 
 /* Of the event loop, when somebody asks. */

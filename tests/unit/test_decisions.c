@@ -2,7 +2,7 @@
 /* What a polling cycle decided or found: its sentences, which no other test compares, and its names
  * for programs.
  */
-#include "hotspots.h"
+#include "tuners.h"
 
 #include "lib/core/rules.h"
 
@@ -278,7 +278,7 @@ static void test_names(void **state)
 	assert_names(decision_name, IBCC_DECISION_CODES);
 	assert_names(situation_name, IBCC_SITUATION_CODES);
 	assert_names(step_name, IBCC_ROLLOUT_STEPS);
-	assert_names(phase_name, IBCC_PHASE_BARRED + 1u);
+	assert_names(phase_name, IBCC_PHASES);
 	assert_names(basis_name, IBCC_BASIS_LOGGED + 1u);
 }
 

@@ -32,7 +32,9 @@ static void test_keys(void **state)
 {
 	static const char *const top[] = { "schema",    "fabric",      "roots",      "changes",
 					   "unchanged", "unreachable", "prediction", "summary",
-					   "writes",    "error",       NULL };
+					   "writes",    "error",       "decisions",  "situation",
+					   "step",      "recommended", "refused",    "followed",
+					   NULL };
 	static const char *const fabric[] = {
 		"nodes",           "switches",    "channel_adapters", "endports",
 		"links",           "generation",  "source",           "pass",
@@ -55,6 +57,8 @@ static void test_keys(void **state)
 					    "victims",
 					    "explanation",
 					    "confidence_permille",
+					    "phase",
+					    "basis",
 					    NULL };
 	static const char *const change[] = { "node_guid", "node", "port", "attribute", "field",
 					      "sl",        "old",  "new",  "reason",    NULL };
