@@ -188,7 +188,9 @@ static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		ibcc_log_of(IBCC_LOG_NO_CONGESTION, LOG_NOTICE, "no congestion any more");
 }
 
-/* What was decided for which roots, or what was found. All that is new is old afterwards. */
+/* What was decided for which roots, or what was found. All that is new is old afterwards. Of what
+ * is only recommended the root does not count: each has a line of its own when it comes.
+ */
 static bool is_decision_news(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
 	const struct ibcc_decisions *d = &c->target.decisions;
@@ -200,9 +202,13 @@ static bool is_decision_news(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		news |= is_news(x, key_of(STEP, d->step, 0));
 	if (d->step == IBCC_STEP_WAIT || d->step == IBCC_STEP_THE_REST)
 		return news;
-	for (uint32_t i = 0; i < d->n; i++)
-		news |= is_news(x, key_of_port(c->topo, DECISION, d->decision[i].code,
-					       d->decision[i].root.port));
+	for (uint32_t i = 0; i < d->n; i++) {
+		const struct ibcc_decision *one = &d->decision[i];
+
+		news |= is_news(x, d->recommended ? key_of(DECISION, one->code, one->root.kind)
+						  : key_of_port(c->topo, DECISION, one->code,
+								one->root.port));
+	}
 	if (!d->n)
 		news |= is_news(x, key_of(SITUATION, d->situation.code, d->situation.lacking));
 	if (d->n_left)

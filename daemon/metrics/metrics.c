@@ -97,19 +97,30 @@ static void take_root(struct ibcc_metrics *m, const struct ibcc_topo *t, const s
 	};
 }
 
+static struct ibcc_metrics_followed *take_status(struct ibcc_metrics *m, const struct ibcc_topo *t,
+						 uint32_t port, enum ibcc_root_status status)
+{
+	struct ibcc_metrics_followed *to = &m->followed[m->n_followed++];
+
+	*to = (struct ibcc_metrics_followed){ .node = t->port[port].node,
+					      .num = t->port[port].num,
+					      .status = status };
+	return to;
+}
+
 static void take_followed(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 {
 	const struct ibcc_parameters *p = ibcc_tuner_parameters(c->tuner);
 
 	for (uint32_t k = 0; k < p->n_roots; k++) {
-		const struct ibcc_topo_port *port = &c->topo->port[p->root[k].port];
+		const struct ibcc_root_parameters *r = &p->root[k].r;
+		struct ibcc_metrics_followed *to = take_status(m, c->topo, r->port, r->status);
 
-		m->followed[m->n_followed++] = (struct ibcc_metrics_followed){
-			.node = port->node,
-			.num = port->num,
-			.phase = p->root[k].phase,
-		};
+		to->has_phase = true;
+		to->phase = r->phase;
 	}
+	for (uint32_t k = 0; k < p->n_others; k++)
+		take_status(m, c->topo, p->other[k].port, p->other[k].status);
 }
 
 static int take_fabric(struct ibcc_metrics *m, const struct ibcc_cycle *c)
@@ -122,7 +133,7 @@ static int take_fabric(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 	m->port = calloc(t->n_ports + 1u, sizeof(*m->port));
 	m->hold = calloc(t->n_endports + 1u, sizeof(*m->hold));
 	m->root = calloc(c->picture.n_roots + 1u, sizeof(*m->root));
-	m->followed = calloc(IBCC_ROOTS_MAX, sizeof(*m->followed));
+	m->followed = calloc(IBCC_ROOTS_MAX + IBCC_OTHERS_MAX, sizeof(*m->followed));
 	if (!m->node || !m->port || !m->hold || !m->root || !m->followed)
 		return -1;
 	take_nodes(m, t);

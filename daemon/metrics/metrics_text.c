@@ -335,20 +335,31 @@ static void roots(struct ibcc_text *o, const struct ibcc_metrics *m)
 	}
 }
 
-/* One of the words is 1 for each root that is followed, the others are 0. */
-static void phases(struct ibcc_text *o, const struct ibcc_metrics *m)
+static void state_of(struct ibcc_text *o, const struct ibcc_metrics *m,
+		     const struct ibcc_metrics_followed *r, const char *name, const char *label,
+		     const char *word, bool is)
+{
+	open_port(o, name, m->node[r->node].guid, r->num);
+	node_label(o, "node", m->node[r->node].desc);
+	node_label(o, label, word);
+	ibcc_put(o, is ? "} 1\n" : "} 0\n");
+}
+
+/* Of each root one of the words is 1, and the others are 0. */
+static void root_states(struct ibcc_text *o, const struct ibcc_metrics *m)
 {
 	head(o, "ibcc_root_phase", "gauge", "How far control of a root is: see ibcc-tune(1).");
-	for (uint32_t i = 0; i < m->n_followed; i++) {
-		const struct ibcc_metrics_followed *r = &m->followed[i];
-
-		for (unsigned int k = 0; k < IBCC_PHASES; k++) {
-			open_port(o, "ibcc_root_phase", m->node[r->node].guid, r->num);
-			node_label(o, "node", m->node[r->node].desc);
-			node_label(o, "phase", ibcc_phase_name((enum ibcc_phase)k));
-			ibcc_put(o, k == r->phase ? "} 1\n" : "} 0\n");
-		}
-	}
+	for (uint32_t i = 0; i < m->n_followed; i++)
+		for (unsigned int k = 0; m->followed[i].has_phase && k < IBCC_PHASES; k++)
+			state_of(o, m, &m->followed[i], "ibcc_root_phase", "phase",
+				 ibcc_phase_name((enum ibcc_phase)k), k == m->followed[i].phase);
+	head(o, "ibcc_root_status", "gauge",
+	     "Why a root is acted on, or is not: see ibcc-tune(1).");
+	for (uint32_t i = 0; i < m->n_followed; i++)
+		for (unsigned int k = 0; k < IBCC_STATUSES; k++)
+			state_of(o, m, &m->followed[i], "ibcc_root_status", "status",
+				 ibcc_root_status_name((enum ibcc_root_status)k),
+				 k == m->followed[i].status);
 }
 
 static void compat_info(struct ibcc_text *o, const struct ibcc_metrics *m, bool sw)
@@ -465,7 +476,7 @@ char *ibcc_metrics_text(const struct ibcc_metrics *m, const struct ibcc_metrics_
 	if (m && m->has_fabric) {
 		fabric(&o, m);
 		roots(&o, m);
-		phases(&o, m);
+		root_states(&o, m);
 		settings(&o, m);
 		node_info(&o, m);
 		ports(&o, m);

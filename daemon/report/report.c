@@ -54,7 +54,7 @@ static uint32_t count_saturated(const struct ibcc_snapshot *s)
 	return n;
 }
 
-json_t *ibcc_report_words(const struct ibcc_cycle *c)
+json_t *ibcc_report_decided(const struct ibcc_cycle *c)
 {
 	char *text = ibcc_cycle_words(c);
 	json_t *o = text ? ibcc_json_text(text) : NULL;
@@ -99,7 +99,7 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 		ibcc_report_doubted(c->topo, &c->snapshot), "counters", ibcc_report_counters(c),
 		"apart", ibcc_report_apart(c->topo), "gaps", ibcc_report_gaps(t), "silent",
 		silent.text[0] ? ibcc_json_text(silent.text) : json_null(), "blind",
-		c->decided && !c->picture.trustworthy ? ibcc_report_words(c) : json_null());
+		c->decided && !c->picture.trustworthy ? ibcc_report_decided(c) : json_null());
 }
 
 static json_t *source_object(const struct ibcc_topo *t, const struct ibcc_source *s)
@@ -234,7 +234,7 @@ json_t *ibcc_report_outline(const struct ibcc_cycle *c, const char *source)
 		      json_array(), "unchanged", (int)c->plan.n_unchanged, "unreachable",
 		      ibcc_report_unreachable(c->topo, &c->actual), "prediction",
 		      json_pack("{sb ss}", "known", 0, "why", "none was made for this plan"),
-		      "summary", ibcc_report_words(c), "writes", (int)c->plan.n, "push", push_of(c),
+		      "summary", ibcc_report_decided(c), "writes", (int)c->plan.n, "push", push_of(c),
 		      "error", error_of(c));
 	if (o)
 		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));

@@ -56,22 +56,24 @@ json_t *ibcc_report_counters(const struct ibcc_cycle *c);
 json_t *ibcc_report_mad_errors(const struct ibcc_topo *t, const struct ibcc_node_stats *s);
 
 /* What the last turn decided, as a sentence for people. */
-json_t *ibcc_report_words(const struct ibcc_cycle *c);
+json_t *ibcc_report_decided(const struct ibcc_cycle *c);
 
 /* Congestion roots with their sources, and where the tuner stands with each. */
 json_t *ibcc_report_roots(const struct ibcc_cycle *c);
 
 /* All roots that the tuner follows, also those that are no roots now, [{"node_guid","node","port",
- * "phase","basis","kind","in_force","sources","equal_sources","rate_mbps","end_permille",
+ * "phase","basis","status","kind","in_force","sources","equal_sources","rate_mbps","end_permille",
  * "loop_permille"}].
  */
 json_t *ibcc_report_followed(const struct ibcc_cycle *c);
+/* Roots that it does not follow, or no more, [{"node_guid","node","port","status"}]. */
+json_t *ibcc_report_others(const struct ibcc_cycle *c);
 /* Adds to an object what ibcc_decisions_json() has of the last turn, "refused" (null, or why the
- * fabric is observed only) and "followed". 0, or -1 without memory.
+ * fabric is observed only), "followed" and "others". 0, or -1 without memory.
  */
 int ibcc_report_add_decisions(const struct ibcc_cycle *c, json_t *o);
-/* Adds "phase" and "basis" of the root at a port to an object; null where the tuner follows none
- * there. 0, or -1 without memory.
+/* Adds "phase", "basis" and "status" of the root at a port to an object; the first two are null where
+ * the tuner follows none there. 0, or -1 without memory.
  */
 int ibcc_report_add_control(const struct ibcc_cycle *c, uint32_t port, json_t *o);
 /* "vendor" or "routes"; "" of what is ours. */

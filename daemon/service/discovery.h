@@ -60,7 +60,7 @@ static inline bool ibcc_discovery_is_doubtful(const struct ibcc_discovery *d)
 /* Names the places of nodes that share a GUID, or of ports that share a LID, and says what the
  * operator can do; *why is left alone if there are none.
  */
-void ibcc_discovery_shared_trouble(const struct ibcc_discovery *d, struct ibcc_why *why);
+bool ibcc_discovery_shared_trouble(const struct ibcc_discovery *d, struct ibcc_why *why);
 
 /* From one question for the gaps to the next: a second at first, doubled with every second try, a
  * quarter of an hour at most.

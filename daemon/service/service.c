@@ -442,7 +442,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 				    s->changed_since
 					    ? json_string("settings were written since the last "
 							  "polling cycle; the next one decides")
-					    : ibcc_report_words(c));
+					    : ibcc_report_decided(c));
 		ibcc_report_add_decisions(c, o);
 		json_object_set_new(o, "now", ibcc_report_now(c));
 	}

@@ -121,7 +121,7 @@ static void put_roots(FILE *out, const json_t *roots, json_int_t all)
 		{ "ROOT", IBCC_RIGHT },           { "PORT", IBCC_RIGHT },  { "KIND", IBCC_LEFT },
 		{ tune_rate_unit(), IBCC_RIGHT }, { "OF", IBCC_RIGHT },    { "WAIT%", IBCC_RIGHT },
 		{ "FEED%", IBCC_RIGHT },          { "CONTR", IBCC_RIGHT }, { "VICT", IBCC_RIGHT },
-		{ "PHASE", IBCC_LEFT },           { "NODE", IBCC_LEFT },
+		{ "PHASE", IBCC_LEFT },           { "STATUS", IBCC_LEFT }, { "NODE", IBCC_LEFT },
 	};
 	struct libscols_table *t =
 		ibcc_table_new(columns, sizeof(columns) / sizeof(columns[0]), out);
@@ -129,7 +129,7 @@ static void put_roots(FILE *out, const json_t *roots, json_int_t all)
 	size_t i;
 
 	json_array_foreach (roots, i, o) {
-		const char *phase = tune_str(o, "phase");
+		const char *phase = tune_str(o, "phase"), *status = tune_str(o, "status");
 		char cell[8][32], node[160];
 		const char *row[] = { cell[0],
 				      cell[1],
@@ -141,6 +141,7 @@ static void put_roots(FILE *out, const json_t *roots, json_int_t all)
 				      cell[6],
 				      cell[7],
 				      phase[0] ? phase : "-",
+				      status[0] ? status : "-",
 				      tune_node_text(o, node, sizeof(node)) };
 
 		snprintf(cell[0], sizeof(cell[0]), "%zu", i + 1);

@@ -81,8 +81,9 @@ enum ibcc_rollout_step {
 };
 #define IBCC_ROLLOUT_STEPS (IBCC_STEP_THE_REST + 1u)
 
-/* How many enum ibcc_phase has. */
-#define IBCC_PHASES (IBCC_PHASE_BARRED + 1u)
+/* How many enum ibcc_phase and enum ibcc_root_status have. */
+#define IBCC_PHASES   (IBCC_PHASE_BARRED + 1u)
+#define IBCC_STATUSES (IBCC_STATUS_GONE + 1u)
 
 struct ibcc_decisions {
 	uint32_t n, cap;
@@ -109,6 +110,7 @@ const char *ibcc_situation_name(enum ibcc_situation_code code);
 const char *ibcc_rollout_step_name(enum ibcc_rollout_step step);
 const char *ibcc_phase_name(enum ibcc_phase phase);
 const char *ibcc_basis_name(enum ibcc_basis basis);
+const char *ibcc_root_status_name(enum ibcc_root_status status);
 
 /* What the k-th of a decision's figures a, b and c is, with its unit; NULL: it has no such figure.
  */

@@ -78,11 +78,13 @@ struct ibcc_metrics_root {
 	uint32_t rate_mbps, link_mbps, n_contributors, n_victims;
 };
 
-/* A root that the tuner follows, also where none is seen now. */
+/* A root that the tuner follows, also where none is seen now, or says why it does not. */
 struct ibcc_metrics_followed {
 	uint32_t node;
 	uint8_t num;
+	bool has_phase; /* it is followed, and: */
 	enum ibcc_phase phase;
+	enum ibcc_root_status status;
 };
 
 struct ibcc_metrics {

@@ -104,6 +104,39 @@ const char *ibcc_basis_name(enum ibcc_basis basis)
 	return "";
 }
 
+const char *ibcc_root_status_name(enum ibcc_root_status status)
+{
+	switch (status) {
+	case IBCC_STATUS_NO_ROOT: return "no_root";
+	case IBCC_STATUS_UNREADABLE: return "unreadable";
+	case IBCC_STATUS_NOT_READ: return "not_read";
+	case IBCC_STATUS_NO_ROOM: return "no_room";
+	case IBCC_STATUS_HELPS_NOBODY: return "helps_nobody";
+	case IBCC_STATUS_BACKLOG: return "backlog";
+	case IBCC_STATUS_FEEDERS_FREE: return "feeders_free";
+	case IBCC_STATUS_NOT_CONFIRMED: return "not_confirmed";
+	case IBCC_STATUS_WAITS: return "waits";
+	case IBCC_STATUS_WAITS_TO_LEARN: return "waits_to_learn";
+	case IBCC_STATUS_NO_SUPPORT: return "no_support";
+	case IBCC_STATUS_OUTSIDE: return "outside";
+	case IBCC_STATUS_BARRED_HARM: return "barred_harm";
+	case IBCC_STATUS_BARRED_IN_VAIN: return "barred_in_vain";
+	case IBCC_STATUS_RECOMMENDED: return "recommended";
+	case IBCC_STATUS_NOT_IN_FORCE: return "not_in_force";
+	case IBCC_STATUS_CHANGED: return "changed";
+	case IBCC_STATUS_LEARNING: return "learning";
+	case IBCC_STATUS_DRAINING: return "draining";
+	case IBCC_STATUS_SETTLING: return "settling";
+	case IBCC_STATUS_HOLDING: return "holding";
+	case IBCC_STATUS_TRIMMED: return "trimmed";
+	case IBCC_STATUS_OUTLIER: return "outlier";
+	case IBCC_STATUS_ABSENT: return "absent";
+	case IBCC_STATUS_DOUBTED: return "doubted";
+	case IBCC_STATUS_GONE: return "gone";
+	}
+	return "";
+}
+
 const char *ibcc_decision_figure(enum ibcc_decision_code code, unsigned int k)
 {
 	static const char *const of[IBCC_DECISION_CODES][IBCC_DECISION_FIGURES] = {

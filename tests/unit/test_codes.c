@@ -121,6 +121,11 @@ static const char *step(unsigned int i)
 	return ibcc_rollout_step_name((enum ibcc_rollout_step)i);
 }
 
+static const char *status(unsigned int i)
+{
+	return ibcc_root_status_name((enum ibcc_root_status)i);
+}
+
 static const char *cause(unsigned int i)
 {
 	return ibcc_trouble_name((enum ibcc_trouble)i);
@@ -131,6 +136,7 @@ static void test_told(void **state)
 	static const char *const code[] = { "decision", "properties", "code", NULL };
 	static const char *const found[] = { "situation", "properties", "code", NULL };
 	static const char *const in[] = { "phase", NULL }, *const by[] = { "basis", NULL };
+	static const char *const why[] = { "root_status", NULL };
 	static const char *const part[] = { "step", NULL };
 	static const char *const trouble[] = { "status", "properties", "cause", NULL };
 
@@ -138,6 +144,7 @@ static void test_told(void **state)
 	assert_told(decision, 0, IBCC_DECISION_CODES, code);
 	assert_told(situation, 0, IBCC_SITUATION_CODES, found);
 	assert_told(phase, 0, IBCC_PHASES, in);
+	assert_told(status, 0, IBCC_STATUSES, why);
 	assert_told(basis, 0, IBCC_BASIS_LOGGED + 1u, by);
 	assert_told(step, 0, IBCC_ROLLOUT_STEPS, part);
 	assert_told(cause, 1, IBCC_TROUBLE_HELD_BELOW + 1u, trouble);

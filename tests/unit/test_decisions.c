@@ -217,19 +217,19 @@ static void test_many(void **state)
 {
 	struct fixture *f = *state;
 	struct ibcc_root_parameters r = root_at(f, FULL);
-	const struct held h = { .r = &r };
+	const struct ibcc_root_state s = { .r = r };
 	struct pass pass = { .t = f->t };
 	char want[4096] = "";
 	size_t n = 0;
 
 	for (uint32_t i = 1; i <= 24; i++) {
-		ibcc_rules_say(&pass, IBCC_DECISION_ENLIST, &h)->a = i;
+		ibcc_rules_say(&pass, IBCC_DECISION_ENLIST, &s)->a = i;
 		n += (size_t)snprintf(want + n, sizeof(want) - n,
 				      "%smore contribute: settings for %u adapters, too",
 				      i > 1 ? "; " : "", i);
 		assert_words(f, &pass.said, want);
 	}
-	ibcc_rules_say(&pass, IBCC_DECISION_ADMIT, &h);
+	ibcc_rules_say(&pass, IBCC_DECISION_ADMIT, &s);
 	assert_int_equal(pass.said.n, 25);
 	assert_false(pass.no_memory);
 	ibcc_decisions_fini(&pass.said);
@@ -272,6 +272,11 @@ static const char *basis_name(unsigned int i)
 	return ibcc_basis_name((enum ibcc_basis)i);
 }
 
+static const char *status_name(unsigned int i)
+{
+	return ibcc_root_status_name((enum ibcc_root_status)i);
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -279,6 +284,7 @@ static void test_names(void **state)
 	assert_names(situation_name, IBCC_SITUATION_CODES);
 	assert_names(step_name, IBCC_ROLLOUT_STEPS);
 	assert_names(phase_name, IBCC_PHASES);
+	assert_names(status_name, IBCC_STATUSES);
 	assert_names(basis_name, IBCC_BASIS_LOGGED + 1u);
 }
 

@@ -34,7 +34,7 @@ static void test_keys(void **state)
 					   "unchanged", "unreachable", "prediction", "summary",
 					   "writes",    "error",       "decisions",  "situation",
 					   "step",      "recommended", "refused",    "followed",
-					   NULL };
+					   "others",    NULL };
 	static const char *const fabric[] = {
 		"nodes",           "switches",    "channel_adapters", "endports",
 		"links",           "generation",  "source",           "pass",
@@ -59,6 +59,7 @@ static void test_keys(void **state)
 					    "confidence_permille",
 					    "phase",
 					    "basis",
+					    "status",
 					    NULL };
 	static const char *const change[] = { "node_guid", "node", "port", "attribute", "field",
 					      "sl",        "old",  "new",  "reason",    NULL };

@@ -27,7 +27,8 @@ static const char busy[] =
 	"30]},"
 	"\"roots\":[{\"node_guid\":\"0x08\",\"node\":\"leaf2\",\"port\":2,\"kind\":\"output\","
 	"\"rate_mbps\":16000,\"link_mbps\":32000,\"wait_permille\":532,\"tree_wait_permille\":377,"
-	"\"contributors\":3,\"victims\":1,\"phase\":\"hold\",\"basis\":\"marked\"}]}}";
+	"\"contributors\":3,\"victims\":1,\"phase\":\"hold\",\"status\":\"holding\",\"basis\":"
+	"\"marked\"}]}}";
 
 /* What is written for a status; a static buffer. */
 static const char *text_of(const char *status, int columns)
@@ -68,7 +69,7 @@ static void test_screen(void **state)
 	has(text,
 	    "          4 adapters react: CCTI_Timer 27-45, CCTI_Increase 1, CCTI_Limit 27-30\n");
 	has(text, "Pending   7 writes\n");
-	has(text, "2 output 2000.0 4000.0  53.2  37.7     3    1 hold  leaf2 0x08");
+	has(text, "2 output 2000.0 4000.0  53.2  37.7     3    1 hold  holding leaf2 0x08");
 	has(text, "and 1 more\n");
 	assert_null(strchr(text, '\033'));
 }
