@@ -235,10 +235,10 @@ static void end_trial(struct ibcc_worker *w, const char *reason)
 	json_t *result = NULL;
 	int err = ibcc_service_end_trial(w->service, reason, &result, &why);
 
-	if (!err || strcmp(why.text, w->trial_why.text))
+	if (!err || err != w->trial_err)
 		ibcc_explain_request(w->explain, "taking back what was on trial", &r, err, &why,
 				     result);
-	w->trial_why = err ? why : (struct ibcc_why){ "" };
+	w->trial_err = err;
 	json_decref(result);
 	publish(w, NULL);
 }

@@ -54,7 +54,7 @@ struct ibcc_worker {
 	struct ibcc_queue predicting; /* who waits for the prediction under way, */
 	struct ibcc_queue later;      /* and for it to end */
 	bool abandoned;               /* the prediction under way is not finished for them */
-	struct ibcc_why trial_why;    /* why the last try to end a trial failed, as it was told */
+	int trial_err;                /* of the last try to end a trial, as it was told */
 	struct ibcc_metrics_totals totals;
 };
 

@@ -31,7 +31,7 @@ struct ibcc_metrics_out {
 	char file[IBCC_CONFIG_PATH_BYTES];
 	bool compat;
 	uint64_t file_us; /* CLOCK_MONOTONIC, when the file was written; 0: never */
-	struct ibcc_why file_trouble;
+	int file_err;     /* of the last try to write the file */
 	struct ibcc_metrics *last;
 	bool last_reload_ok;
 	int64_t last_pass_s;
@@ -197,17 +197,19 @@ static void write_file(struct ibcc_metrics_out *o)
 	uint64_t now_us = 0;
 	size_t len;
 	char *text;
+	int err;
 
 	sd_event_now(o->event, CLOCK_MONOTONIC, &now_us);
 	if (o->file_us && now_us - o->file_us < IBCC_METRICS_FILE_US)
 		return;
 	text = metrics_text(o, &len);
-	if (text && !ibcc_metrics_file_write(o->file, text, len, &why))
+	err = text ? ibcc_metrics_file_write(o->file, text, len, &why) : 0;
+	if (text && !err)
 		o->file_us = now_us;
 	free(text);
-	if (why.text[0] && strcmp(why.text, o->file_trouble.text))
+	if (err && err != o->file_err)
 		ibcc_log(LOG_WARNING, "%s; keeps trying", why.text);
-	o->file_trouble = why;
+	o->file_err = err;
 }
 
 void ibcc_metrics_out_pass(struct ibcc_metrics_out *o, struct ibcc_metrics *m, bool well)

@@ -43,7 +43,7 @@ json_t *ibcc_report_vendor(const struct ibcc_cycle *c)
 	struct ibcc_why text;
 
 	ibcc_vendor_text(v, &text);
-	if (!text.text[0])
+	if (!(v->n_off + v->n_on + v->n_silent))
 		return json_null();
 	return json_pack("{si si si si so so so}", "marking", (int)v->n_marking, "reacting",
 			 (int)v->n_reacting, "off", (int)v->n_off, "silent", (int)v->n_silent,

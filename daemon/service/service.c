@@ -120,20 +120,21 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 				.action = "tune",
 				.gate = IBCC_GATE_NODES_OF_TREE };
 	struct ibcc_why disk = { "" }, led = { "" };
-	bool writes, leads, refines, *within = NULL;
+	bool stored, writes, leads, refines, *within = NULL;
 	int64_t newest;
 	int rc = apply ? ibcc_service_may_apply(s, apply, why) : 0;
 
 	if (rc)
 		return rc;
 	rc = ibcc_service_check_state(s, &disk);
+	stored = !rc;
 	if (rc == -ENOMEM)
 		ibcc_why_set(why, rc, "%s", disk.text);
 	else
 		rc = ibcc_service_prepare(s, why); /* the applier comes with the port */
 	if (rc)
 		return conclude(s, rc, why);
-	act.bookless = disk.text[0] ? disk.text : NULL;
+	act.bookless = stored ? NULL : disk.text;
 	s->plan_is_old = s->changed_since = false;
 	rc = ibcc_service_may_write(s, apply, &led);
 	if (apply && rc) {

@@ -59,7 +59,9 @@ struct ibcc_service_refinement {
 	uint32_t steps, writes;
 	bool has_roots;
 	struct ibcc_why text; /* what was decided last, or why it ended */
-	bool is_news;         /* that it is over, and nobody has been told */
+	uint64_t key;         /* of what was decided last, and how often that was news */
+	uint32_t news;
+	bool is_news; /* that it is over, and nobody has been told */
 };
 
 /* See service_debt.c. */
@@ -83,7 +85,8 @@ struct ibcc_service {
 	struct ibcc_transport *transport; /* NULL: not open */
 	struct ibcc_transport *umad;      /* the port itself, in it; borrowed */
 	struct ibcc_plugin *plugin;
-	struct ibcc_why plugin_why;   /* why it is not there; empty if it is */
+	bool plugin_there;            /* when it was last asked, */
+	struct ibcc_why plugin_why;   /* and why it was not */
 	bool plugin_silent;           /* it is, or was, but its OpenSM does not answer */
 	_Atomic(const char *) stage;  /* of the call under way; see ibcc_service_stage() */
 	struct ibcc_applier *applier; /* the one that writes; made with the transport */
@@ -98,7 +101,8 @@ struct ibcc_service {
 	/* The lock of the port that we write by; -1: we have it not. */
 	int port_lock;
 	uint64_t port_locked; /* which one */
-	struct ibcc_why twin; /* who else has it; empty: nobody */
+	bool has_twin;        /* another program of this host has it: */
+	struct ibcc_why twin; /* which one */
 	/* Our number in the election, and that of the run before, as the state file has it (0: it
 	 * does not): that run is over, since we have the lock beside the state file.
 	 */

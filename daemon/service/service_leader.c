@@ -71,7 +71,7 @@ int ibcc_service_lock_port(struct ibcc_service *s, struct ibcc_why *why)
 	if (s->port_lock >= 0 && s->port_locked == guid)
 		return 0;
 	ibcc_service_unlock_port(s);
-	s->twin.text[0] = '\0';
+	s->has_twin = false;
 	if (lock_name(s, name, sizeof(name)))
 		return 0;
 	rc = ibcc_lock_take(name, &s->port_lock, &who);
@@ -79,6 +79,7 @@ int ibcc_service_lock_port(struct ibcc_service *s, struct ibcc_why *why)
 	/* A lock that cannot be made proves nothing: then the election is all there is. */
 	if (rc != -EBUSY)
 		return 0;
+	s->has_twin = true;
 	s->twin = who;
 	return ibcc_why_set(
 		why, rc,
@@ -151,7 +152,7 @@ bool ibcc_service_election_trouble(const struct ibcc_service *s, struct ibcc_why
 	struct ibcc_election e;
 	int rc;
 
-	if (s->twin.text[0]) {
+	if (s->has_twin) {
 		ibcc_why_set(
 			why, 0,
 			"another program of this host works at the same port: %s; stop one of them",

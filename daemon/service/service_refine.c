@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <ibcc/hash.h>
 #include <ibcc/json.h>
 
 #include "daemon/service/service_impl.h"
@@ -132,6 +133,17 @@ static uint32_t roots_set(const struct ibcc_cycle *c)
 	return n;
 }
 
+/* Counts what differs from the pass before: an error, or codes with their ports. */
+static void look_for_news(struct ibcc_service_refinement *r, const struct ibcc_cycle *c)
+{
+	uint64_t key = ibcc_decisions_key(&c->target.decisions);
+	uint64_t part[] = { key, (uint64_t)-c->act_err, c->refused };
+
+	key = ibcc_hash(IBCC_HASH_START, part, sizeof(part));
+	r->news += key != r->key;
+	r->key = key;
+}
+
 void ibcc_service_look_at_refinement(struct ibcc_service *s)
 {
 	struct ibcc_service_refinement *r = &s->refinement;
@@ -154,6 +166,7 @@ void ibcc_service_look_at_refinement(struct ibcc_service *s)
 		r->writes += c->result.n_verified;
 		r->txn = ibcc_state_newest(s->state);
 	}
+	look_for_news(r, c);
 	roots = roots_set(c);
 	words = ibcc_cycle_words(c);
 	said = words ? words : "no memory";
@@ -200,7 +213,8 @@ json_t *ibcc_service_refinement(const struct ibcc_service *s)
 
 	if (r->stage == IBCC_REFINE_NONE)
 		return json_null();
-	return json_pack("{sI ss so si si si}", "transaction", (json_int_t)r->txn, "stage",
+	return json_pack("{sI ss so si si si sI}", "transaction", (json_int_t)r->txn, "stage",
 			 name_of(r->stage), "text", ibcc_json_text(r->text.text), "passes",
-			 (int)r->passes, "steps", (int)r->steps, "writes", (int)r->writes);
+			 (int)r->passes, "steps", (int)r->steps, "writes", (int)r->writes, "news",
+			 (json_int_t)r->news);
 }

@@ -64,12 +64,13 @@ static bool plugin_answers(struct ibcc_service *s, struct ibcc_why *why)
 /* With direct writing the plugin is not asked for anything. */
 bool ibcc_service_plugin_there(struct ibcc_service *s)
 {
-	bool was_there = !s->plugin_why.text[0];
+	bool was_there = s->plugin_there;
 
 	if (s->config.apply_via == IBCC_VIA_DIRECT)
 		return false;
 	s->stage = "asking the OpenSM plugin";
-	if (!plugin_answers(s, &s->plugin_why))
+	s->plugin_there = plugin_answers(s, &s->plugin_why);
+	if (!s->plugin_there)
 		return false;
 	/* What failed without it need not fail again. */
 	if (!was_there)

@@ -257,7 +257,7 @@ static int undo_from(struct ibcc_state *s, int64_t from, struct ibcc_plan *joine
 			why, rc,
 			"the way back to a transaction needs the state file (%s); all can "
 			"be taken back without",
-			s->trouble.text[0] ? s->trouble.text : "it cannot be read");
+			s->failing ? s->trouble.text : "it cannot be read");
 	return rc ? failed(s, rc, why) : 0;
 }
 

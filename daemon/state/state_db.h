@@ -18,7 +18,8 @@ struct ibcc_state {
 	bool alone;    /* no other process can have a transaction open */
 	dev_t dev;     /* of the file that is open */
 	ino_t ino;
-	struct ibcc_why trouble; /* empty: the last write succeeded */
+	bool failing;            /* the last write did not succeed, */
+	struct ibcc_why trouble; /* and why it did not */
 	uint32_t interrupted;
 	/* What the file says is ours, kept up with every write of our own. Another process's shows
 	 * in data_version.
@@ -30,6 +31,7 @@ struct ibcc_state {
 	int64_t newest;  /* transaction in it */
 	int64_t data_version;
 	struct ibcc_damage damage; /* of what the book was read from */
+	bool damaged;              /* rows were, when the file was looked at last: */
 	struct ibcc_why damage_text;
 	/* Of the transaction that is open; borrowed. */
 	const struct ibcc_txn *txn;

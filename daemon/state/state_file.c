@@ -110,6 +110,7 @@ static const char *next_step(int code)
 
 static void set_trouble(struct ibcc_state *s, const char *what, int code)
 {
+	s->failing = true;
 	ibcc_why_set(&s->trouble, 0,
 		     "state file %s: %s; %s: until then settings are taken off, and none made",
 		     s->file, what, next_step(code));
@@ -128,9 +129,9 @@ int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why)
 
 const char *ibcc_state_trouble(const struct ibcc_state *s)
 {
-	if (s->trouble.text[0])
+	if (s->failing)
 		return s->trouble.text;
-	return s->damage_text.text[0] ? s->damage_text.text : NULL;
+	return s->damaged ? s->damage_text.text : NULL;
 }
 
 bool ibcc_state_is_ahead(const struct ibcc_state *s)
@@ -336,7 +337,7 @@ static void open_file(struct ibcc_state *s)
 		sqlite3_close(db);
 		db = open_to_read(s, name);
 	} else {
-		s->trouble.text[0] = '\0';
+		s->failing = false;
 		s->writable = true;
 	}
 	s->db = db;
@@ -401,8 +402,8 @@ static int try_write(struct ibcc_state *s)
 static int look_for_damage(struct ibcc_state *s, struct ibcc_why *why)
 {
 	ibcc_state_load_book(s);
-	s->damage_text.text[0] = '\0';
-	if (!s->damage.n)
+	s->damaged = s->damage.n;
+	if (!s->damaged)
 		return 0;
 	ibcc_why_set(
 		&s->damage_text, 0,
@@ -423,7 +424,7 @@ int ibcc_state_check(struct ibcc_state *s, struct ibcc_why *why)
 		set_trouble(s, "is gone, or is another file now", SQLITE_OK);
 		return ibcc_why_set(why, -EIO, "%s", s->trouble.text);
 	}
-	if (!s->trouble.text[0])
+	if (!s->failing)
 		return look_for_damage(s, why);
 	if (!s->writable)
 		open_file(s);
@@ -434,6 +435,6 @@ int ibcc_state_check(struct ibcc_state *s, struct ibcc_why *why)
 	rc = ibcc_state_catch_up(s, why);
 	if (rc)
 		return rc;
-	s->trouble.text[0] = '\0';
+	s->failing = false;
 	return look_for_damage(s, why);
 }

@@ -16,22 +16,26 @@
 
 /* One line for each thing that is new. */
 struct shown {
-	char text[TUNE_SENTENCE_BYTES];
-	json_int_t writes;
+	bool any;
+	json_int_t news, writes;
+	bool refined;
 };
 
 void tune_show_progress(const struct tune *t, const json_t *apply)
 {
 	static struct shown last;
+	struct shown now;
 	char text[TUNE_SENTENCE_BYTES], label[64];
 
 	if (t->json || !json_is_object(apply))
 		return;
-	tune_rates_in(tune_str(apply, "text"), text, sizeof(text));
-	if (!strcmp(text, last.text) && tune_int(apply, "writes") == last.writes)
+	now = (struct shown){ true, tune_int(apply, "news"), tune_int(apply, "writes"),
+			      tune_is_refined(apply) };
+	if (last.any && now.news == last.news && now.writes == last.writes &&
+	    now.refined == last.refined)
 		return;
-	snprintf(last.text, sizeof(last.text), "%s", text);
-	last.writes = tune_int(apply, "writes");
+	last = now;
+	tune_rates_in(tune_str(apply, "text"), text, sizeof(text));
 	if (!text[0])
 		return;
 	snprintf(label, sizeof(label), "Cycle %3lld, %lld writes: ", tune_int(apply, "passes"),

@@ -116,6 +116,9 @@ const char *ibcc_root_status_name(enum ibcc_root_status status);
  */
 const char *ibcc_decision_figure(enum ibcc_decision_code code, unsigned int k);
 
+/* Equal for equal codes at equal ports of one topology, whatever their figures are. */
+uint64_t ibcc_decisions_key(const struct ibcc_decisions *d);
+
 /* The decisions, or the situation, as a sentence for people, "" before there is either: the
  * caller's. NULL without memory.
  */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <ibcc/grow.h>
+#include <ibcc/hash.h>
 
 struct ibcc_decision *ibcc_decisions_add(struct ibcc_decisions *d, enum ibcc_decision_code code,
 					 const struct ibcc_root_parameters *root)
@@ -26,6 +27,22 @@ void ibcc_decisions_fini(struct ibcc_decisions *d)
 		return;
 	free(d->decision);
 	*d = (struct ibcc_decisions){ 0 };
+}
+
+uint64_t ibcc_decisions_key(const struct ibcc_decisions *d)
+{
+	uint64_t rest[] = {
+		d->n,   d->n ? 0 : d->situation.code, d->situation.lacking, d->n_left, d->left_goes,
+		d->step
+	};
+	uint64_t key = ibcc_hash(IBCC_HASH_START, rest, sizeof(rest));
+
+	for (uint32_t i = 0; i < d->n; i++) {
+		uint32_t part[] = { d->decision[i].code, d->decision[i].root.port };
+
+		key = ibcc_hash(key, part, sizeof(part));
+	}
+	return key;
 }
 
 const char *ibcc_decision_name(enum ibcc_decision_code code)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/decision.h>
 #include <ibcc/json.h>
 
 #define COUNT(a)   (sizeof(a) / sizeof((a)[0]))
@@ -20,19 +21,6 @@
 static const char *const kinds[] = {
 	[IBCC_CONGESTION_INPUT] = "input",
 	[IBCC_CONGESTION_OUTPUT] = "output",
-};
-
-/* Only the phases that set something are saved. */
-static const char *const phases[] = {
-	[IBCC_PHASE_LEARN] = "learn",
-	[IBCC_PHASE_DRAIN] = "drain",
-	[IBCC_PHASE_HOLD] = "hold",
-};
-
-static const char *const bases[] = {
-	[IBCC_BASIS_WAITING] = "waiting",
-	[IBCC_BASIS_MARKED] = "marked",
-	[IBCC_BASIS_LOGGED] = "logged",
 };
 
 /* The whole numbers of a root: key, range, and place in struct ibcc_control_root. */
@@ -118,9 +106,9 @@ static json_t *root_json(const struct ibcc_control_root *r)
 {
 	json_t *nodes = json_array();
 	json_t *o = json_pack("{so ss ss ss sb sb}", "switch_guid", ibcc_json_guid(r->guid), "kind",
-			      kinds[r->s.r.kind], "phase", phases[r->s.r.phase], "basis",
-			      bases[r->s.r.basis], "limits_known", r->s.r.limits_known, "tree_gone",
-			      r->s.r.tree_gone);
+			      kinds[r->s.r.kind], "phase", ibcc_phase_name(r->s.r.phase), "basis",
+			      ibcc_basis_name(r->s.r.basis), "limits_known", r->s.r.limits_known,
+			      "tree_gone", r->s.r.tree_gone);
 	int rc = o && nodes ? 0 : -1;
 
 	for (size_t i = 0; i < COUNT(numbers) && !rc; i++)
@@ -160,6 +148,31 @@ static bool read_name(const json_t *v, const char *const *names, size_t n, int *
 	return false;
 }
 
+/* Only of phases that set something; others are not saved. */
+static bool read_phase(const json_t *v, enum ibcc_phase *phase)
+{
+	const char *text = json_string_value(v);
+
+	for (unsigned int i = 0; text && i < IBCC_PHASES; i++) {
+		*phase = (enum ibcc_phase)i;
+		if (ibcc_phase_sets(*phase) && !strcmp(ibcc_phase_name(*phase), text))
+			return true;
+	}
+	return false;
+}
+
+static bool read_basis(const json_t *v, enum ibcc_basis *basis)
+{
+	const char *text = json_string_value(v);
+
+	for (unsigned int i = 0; text && i <= IBCC_BASIS_LOGGED; i++) {
+		*basis = (enum ibcc_basis)i;
+		if (!strcmp(ibcc_basis_name(*basis), text))
+			return true;
+	}
+	return false;
+}
+
 static bool read_node(const json_t *o, struct ibcc_control_node *n)
 {
 	json_int_t port, mbps, wait;
@@ -188,16 +201,17 @@ static bool read_node(const json_t *o, struct ibcc_control_node *n)
 /* NULL, or the key that is wrong. */
 static const char *read_facts(const json_t *o, struct ibcc_control_root *r)
 {
-	int kind, phase, basis;
+	enum ibcc_phase phase;
+	int kind;
 	json_int_t v;
 
 	if (!ibcc_json_read_guid(json_object_get(o, "switch_guid"), &r->guid))
 		return "switch_guid";
 	if (!read_name(json_object_get(o, "kind"), kinds, COUNT(kinds), &kind))
 		return "kind";
-	if (!read_name(json_object_get(o, "phase"), phases, COUNT(phases), &phase))
+	if (!read_phase(json_object_get(o, "phase"), &phase))
 		return "phase";
-	if (!read_name(json_object_get(o, "basis"), bases, COUNT(bases), &basis))
+	if (!read_basis(json_object_get(o, "basis"), &r->s.r.basis))
 		return "basis";
 	for (size_t i = 0; i < COUNT(numbers); i++) {
 		if (!ibcc_json_read_whole(json_object_get(o, numbers[i].key), numbers[i].max, &v) ||
@@ -208,8 +222,7 @@ static const char *read_facts(const json_t *o, struct ibcc_control_root *r)
 	if (r->s.r.n_heavy > r->s.r.n)
 		return "n_heavy";
 	r->s.r.kind = (enum ibcc_congestion)kind;
-	ibcc_root_enter(&r->s, (enum ibcc_phase)phase, r->s.left);
-	r->s.r.basis = (enum ibcc_basis)basis;
+	ibcc_root_enter(&r->s, phase, r->s.left);
 	r->s.r.limits_known = json_is_true(json_object_get(o, "limits_known"));
 	r->s.r.tree_gone = json_is_true(json_object_get(o, "tree_gone"));
 	return NULL;

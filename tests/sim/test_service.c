@@ -267,8 +267,9 @@ static void test_apply_after_rollback(void **state)
 	assert_int_equal(ibcc_engine_run(l.engine, ibcc_engine_now_ps(l.engine) + PASS_PS), 0);
 	assert_int_equal(ibcc_service_pass(s, &me, &why), 0);
 	assert_int_equal(ibcc_service_plan(s, false, &plan, &why), 0);
-	assert_string_equal(json_string_value(json_object_get(plan, "summary")),
-			    "congestion seen, to be confirmed");
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(plan, "situation"), "code")),
+		"unconfirmed");
 	assert_int_equal(json_array_size(json_object_get(plan, "roots")), 1);
 	assert_int_equal(json_integer_value(json_object_get(plan, "writes")), 0);
 	assert_int_equal(s->set_mads, sets);

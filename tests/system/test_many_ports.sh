@@ -27,7 +27,7 @@ scenario()
 ports() { sim settings -j | jq -c '.rows[] | select(.node == "leaf").switch.ports | map(.port)'; }
 status() { tune status -j >"$TMP/status.json" 2>/dev/null && jq -e "$1" "$TMP/status.json" >/dev/null; }
 
-controlled() { status '.decision == "1 root under control" and .writes_pending == 0'; }
+controlled() { status '.situation.code == "controlled" and .situation.roots == 1 and .situation.lacking == false and .writes_pending == 0'; }
 
 for block in 32 48; do
 	for receiver in 39 46; do

@@ -28,7 +28,7 @@ for set in CapInh CapPrm CapEff CapAmb; do
 done
 equal "and it gets none by a program" "$(of_process NoNewPrivs)" 1
 check "it says so" grep -q "from here on the daemon is user \"$user\"" "$TMP/tuned.log"
-wait_until 60 status '.decision == "1 root under control"' || fail "it does not tune: $(jq -c '[.decision, .reason]' "$TMP/status.json")"
+wait_until 60 status '.situation.code == "controlled" and .situation.roots == 1 and .situation.lacking == false' || fail "it does not tune: $(jq -c '[.decision, .reason]' "$TMP/status.json")"
 ok "it tunes"
 equal "the state file is its own" "$(stat -c %U "$TMP/state.db")" "$user"
 check "root's rollback goes through it" tune rollback -y

@@ -59,7 +59,7 @@ holds()
 	grep -q 'Complete: transaction' "$TMP/terminal.log" || fail "$way: $(cat "$TMP/terminal.log")"
 	grep -q 'all adapters send .* -> ' "$TMP/terminal.log" || fail "$way: no effect: $(cat "$TMP/terminal.log")"
 	status '.apply.stage == "settled" and .writes_pending == 0' || fail "$way: $(jq -c '[.apply, .writes_pending, .decision]' "$TMP/status.json")"
-	status '.decision == "1 root under control"' || fail "$way: the status says: $(jq -c .decision "$TMP/status.json")"
+	status '.situation.code == "controlled" and .situation.roots == 1 and .situation.lacking == false' || fail "$way: the status says: $(jq -c .decision "$TMP/status.json")"
 	measure
 	[ $((100 * hot)) -ge $((99 * hot_off)) ] || fail "$way: hot sink $hot of $hot_off kB/s"
 	[ $((10 * victim)) -ge $((32 * victim_off)) ] || fail "$way: victim $victim, had $victim_off kB/s"
@@ -120,7 +120,7 @@ wait_until 60 status '.mads.sets > 0' || fail "in mode apply nothing is written"
 kill -KILL "$TUNED_PID"
 wait "$TUNED_PID" 2>/dev/null
 start_tuned "${CONFIG[@]}"
-wait_until 60 status '.fabric.pass > 30 and .writes_pending == 0 and .decision == "1 root under control"' ||
+wait_until 60 status '.fabric.pass > 30 and .writes_pending == 0 and .situation.code == "controlled" and .situation.roots == 1 and .situation.lacking == false' ||
 	fail "mode apply: $(jq -c '[.state, .reason, .decision, .writes_pending]' "$TMP/status.json")"
 measure
 [ $((100 * hot)) -ge $((99 * hot_off)) ] && [ $((10 * victim)) -ge $((32 * victim_off)) ] ||

@@ -181,7 +181,36 @@ static void assert_label(const char *text, const char *metric, const char *label
 		fail_msg("the metrics lack %s", want);
 }
 
-/* All codes are there from the beginning, so that a rate can be computed of the first. */
+/* A root that the tuner follows at port 3 of a node without a GUID. */
+static void follow(struct ibcc_metrics *m)
+{
+	m->has_fabric = true;
+	m->node = calloc(1, sizeof(*m->node));
+	m->followed = calloc(1, sizeof(*m->followed));
+	assert_non_null(m->node);
+	assert_non_null(m->followed);
+	m->n_nodes = m->n_followed = 1;
+	strcpy(m->node[0].desc, "leaf2");
+	m->followed[0] = (struct ibcc_metrics_followed){
+		.num = 3, .has_phase = true, .phase = IBCC_PHASE_HOLD, .status = IBCC_STATUS_TRIMMED
+	};
+}
+
+static void assert_state(const char *text, const char *metric, const char *label, const char *word,
+			 bool is)
+{
+	char want[200];
+
+	snprintf(want, sizeof(want),
+		 "\n%s{guid=\"0x0000000000000000\",port=\"3\",node=\"leaf2\",%s=\"%s\"} %d\n",
+		 metric, label, word, is);
+	if (!strstr(text, want))
+		fail_msg("the metrics lack %s", want);
+}
+
+/* All codes are there from the beginning, so that a rate can be computed of the first. Of each root
+ * one phase and one status is 1.
+ */
 static void test_labels(void **state)
 {
 	const struct ibcc_metrics_service service = { .apply = true };
@@ -193,10 +222,16 @@ static void test_labels(void **state)
 
 	(void)state;
 	assert_non_null(m);
+	follow(m);
 	text = ibcc_metrics_text(m, &now, &len);
 	assert_non_null(text);
 	for (unsigned int i = 0; i < IBCC_DECISION_CODES; i++)
 		assert_label(text, "ibcc_root_decisions_total", "code", decision(i));
+	for (unsigned int i = 0; i < IBCC_PHASES; i++)
+		assert_state(text, "ibcc_root_phase", "phase", phase(i), i == IBCC_PHASE_HOLD);
+	for (unsigned int i = 0; i < IBCC_STATUSES; i++)
+		assert_state(text, "ibcc_root_status", "status", status(i),
+			     i == IBCC_STATUS_TRIMMED);
 	free(text);
 	ibcc_metrics_free(m);
 }
