@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Writes the daemon's log (explain.h). Each kind of message has a tell_ function; is_news() keeps
- * what was said before from being said again. Begin with ibcc_explain_cycle() and
- * ibcc_explain_pass().
- */
+/* The log (explain.h): a tell_ function for each topic. Begin with ibcc_explain_pass(). */
 #include "daemon/explain.h"
 
 #include <inttypes.h>
