@@ -234,8 +234,8 @@ json_t *ibcc_report_outline(const struct ibcc_cycle *c, const char *source)
 		      json_array(), "unchanged", (int)c->plan.n_unchanged, "unreachable",
 		      ibcc_report_unreachable(c->topo, &c->actual), "prediction",
 		      json_pack("{sb ss}", "known", 0, "why", "none was made for this plan"),
-		      "summary", ibcc_report_decided(c), "writes", (int)c->plan.n, "push", push_of(c),
-		      "error", error_of(c));
+		      "summary", ibcc_report_decided(c), "writes", (int)c->plan.n, "push",
+		      push_of(c), "error", error_of(c));
 	if (o)
 		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));
 	if (o)

@@ -72,8 +72,8 @@ json_t *ibcc_report_others(const struct ibcc_cycle *c);
  * fabric is observed only), "followed" and "others". 0, or -1 without memory.
  */
 int ibcc_report_add_decisions(const struct ibcc_cycle *c, json_t *o);
-/* Adds "phase", "basis" and "status" of the root at a port to an object; the first two are null where
- * the tuner follows none there. 0, or -1 without memory.
+/* Adds "phase", "basis" and "status" of the root at a port to an object; the first two are null
+ * where the tuner follows none there. 0, or -1 without memory.
  */
 int ibcc_report_add_control(const struct ibcc_cycle *c, uint32_t port, json_t *o);
 /* "vendor" or "routes"; "" of what is ours. */

@@ -95,9 +95,9 @@ const struct ibcc_units *ibcc_collector_units(const struct ibcc_collector *c);
  * with the host's clock.
  */
 bool ibcc_collector_uses_fabric_clock(const struct ibcc_collector *c);
-/* Does the fabric's time stand still? No rate can be computed then, and a fabric that is paused must
- * not be taken for an idle one. *why gets a sentence about it that begins with "clock: "; else it is
- * empty.
+/* Does the fabric's time stand still? No rate can be computed then, and a fabric that is paused
+ * must not be taken for an idle one. *why gets a sentence about it that begins with "clock: "; else
+ * it is empty.
  */
 bool ibcc_collector_clock_trouble(const struct ibcc_collector *c, struct ibcc_why *why);
 

@@ -123,7 +123,7 @@ static void test_disturbed(void **state)
 		r->becn = 10;
 		r->rate_mbps = SLOW_MBPS * 9 / 10;
 		r->wait_permille = 0;
-		passes(f, 10);
+		passes(f, 8);
 		less = p->loop_permille;
 		assert_true(less < 1000);
 		if (i == 2)
