@@ -2,8 +2,6 @@
 /* The log (explain.h): a tell_ function for each topic. Begin with ibcc_explain_pass(). */
 #include "daemon/explain.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

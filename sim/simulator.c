@@ -76,6 +76,8 @@ static int answer(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *rq,
 	err = ibcc_world_answer(s->world, node_guid, ntohs((uint16_t)rq->dlid), ntohl(rq->dqp),
 				rq->mad, reply->mad);
 
+	if (!err)
+		ibcc_sim_clock_stamp(reply->mad, ibcc_world_now_ps(s->world) / 1000);
 	if (!err && !reply->dlid) /* the client leaves its LID to the simulator */
 		reply->dlid = htons(ibcc_world_lid(s->world, node_guid));
 	return err;

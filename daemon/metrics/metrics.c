@@ -117,7 +117,7 @@ static void take_followed(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 		struct ibcc_metrics_followed *to = take_status(m, c->topo, r->port, r->status);
 
 		to->has_phase = true;
-		to->phase = r->phase;
+		to->in_phase = r->phase;
 	}
 	for (uint32_t k = 0; k < p->n_others; k++)
 		take_status(m, c->topo, p->other[k].port, p->other[k].status);

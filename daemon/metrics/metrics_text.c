@@ -352,7 +352,7 @@ static void root_states(struct ibcc_text *o, const struct ibcc_metrics *m)
 	for (uint32_t i = 0; i < m->n_followed; i++)
 		for (unsigned int k = 0; m->followed[i].has_phase && k < IBCC_PHASES; k++)
 			state_of(o, m, &m->followed[i], "ibcc_root_phase", "phase",
-				 ibcc_phase_name((enum ibcc_phase)k), k == m->followed[i].phase);
+				 ibcc_phase_name((enum ibcc_phase)k), k == m->followed[i].in_phase);
 	head(o, "ibcc_root_status", "gauge",
 	     "Why a root is acted on, or is not: see ibcc-tune(1).");
 	for (uint32_t i = 0; i < m->n_followed; i++)

@@ -83,7 +83,7 @@ struct ibcc_metrics_followed {
 	uint32_t node;
 	uint8_t num;
 	bool has_phase; /* it is followed, and: */
-	enum ibcc_phase phase;
+	enum ibcc_phase in_phase;
 	enum ibcc_root_status status;
 };
 

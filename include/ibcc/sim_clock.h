@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The time of a simulated fabric. ibcc-sim may run slower or faster than the host's clock, or be
  * paused, so rates of what its ports count must be computed with the time of its engine. It writes
- * that time to a small file whenever the engine has run, before it answers anything. So a program
- * that reads the file when an answer arrives gets the time at which the answer was true, or a
- * little later, just as a clock on the wall would have it.
+ * that time to a small file whenever the engine has run, before it answers anything. An answer with
+ * counters also has the time at which they were so: it may be delayed on its way, and its reader
+ * may get no processor for a while.
  */
 #ifndef IBCC_SIM_CLOCK_H
 #define IBCC_SIM_CLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,13 @@ int ibcc_sim_clock_path(const char *name, char *buf, size_t len);
 int ibcc_sim_clock_create(const char *path);
 /* Writes that the engine is at engine_ns, and that CLOCK_MONOTONIC says host_ns. 0 or -errno. */
 int ibcc_sim_clock_write(int fd, uint64_t engine_ns, uint64_t host_ns);
+
+/* Writes the engine's time into an answer of class PerfMgt: into bytes 24 to 39 of its 256, which
+ * are reserved in this class (IBA vol. 1, 16.1.1). On other answers, nothing is written.
+ */
+void ibcc_sim_clock_stamp(uint8_t *mad, uint64_t engine_ns);
+/* The engine's time in an answer. False, and *engine_ns is left alone, if there is none. */
+bool ibcc_sim_clock_stamped(const uint8_t *mad, uint64_t *engine_ns);
 
 struct ibcc_sim_clock;
 

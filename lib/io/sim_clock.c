@@ -13,10 +13,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <ibcc/mad.h>
+
 /* "ibsimt", and the version of the record. */
 #define MAGIC UINT64_C(0x696273696d740001)
 /* The simulator writes every millisecond; one that has not for so long is not there any more. */
 #define STALE_NS (30 * UINT64_C(1000000000))
+/* Bytes of a MAD: its class, and what is reserved in class PerfMgt. */
+#define MGMT_CLASS 1
+#define STAMP      24
+
 /* A record that is read while it is written does not agree with its sum. It is read again. */
 #define TRIES 100
 
@@ -38,6 +44,25 @@ static uint64_t sum_of(const struct record *r)
 	for (size_t i = 0; i < sizeof(word) / sizeof(word[0]); i++)
 		sum = (sum ^ word[i]) * UINT64_C(0x9e3779b97f4a7c15) + (sum >> 29);
 	return sum;
+}
+
+void ibcc_sim_clock_stamp(uint8_t *mad, uint64_t engine_ns)
+{
+	const uint64_t stamp[] = { MAGIC, engine_ns };
+
+	if (mad[MGMT_CLASS] == IBCC_MAD_CLASS_PERF)
+		memcpy(mad + STAMP, stamp, sizeof(stamp));
+}
+
+bool ibcc_sim_clock_stamped(const uint8_t *mad, uint64_t *engine_ns)
+{
+	uint64_t stamp[2];
+
+	memcpy(stamp, mad + STAMP, sizeof(stamp));
+	if (mad[MGMT_CLASS] != IBCC_MAD_CLASS_PERF || stamp[0] != MAGIC)
+		return false;
+	*engine_ns = stamp[1];
+	return true;
 }
 
 int ibcc_sim_clock_path(const char *name, char *buf, size_t len)

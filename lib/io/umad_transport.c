@@ -116,10 +116,13 @@ static uint64_t port_now_ns(void *port)
 	return ibcc_now_ns();
 }
 
-static uint64_t port_fabric_ns(void *port)
+static uint64_t port_fabric_ns(void *port, const uint8_t *answer)
 {
 	struct umad_transport *u = port;
+	uint64_t ns;
 
+	if (u->clock && answer && ibcc_sim_clock_stamped(answer, &ns))
+		return ns;
 	return u->clock ? ibcc_sim_clock_ns(u->clock) : port_now_ns(port);
 }
 
@@ -142,7 +145,7 @@ static uint64_t umad_now_ns(struct ibcc_transport *t)
 
 static uint64_t umad_fabric_ns(struct ibcc_transport *t)
 {
-	return port_fabric_ns(to_umad(t));
+	return port_fabric_ns(to_umad(t), NULL);
 }
 
 static void umad_cancel(struct ibcc_transport *t)

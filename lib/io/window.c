@@ -80,9 +80,9 @@ static uint64_t now_ns(const struct ibcc_window *w)
 }
 
 /* The time that is told along with an answer. */
-static uint64_t fabric_ns(const struct ibcc_window *w)
+static uint64_t fabric_ns(const struct ibcc_window *w, const uint8_t *answer)
 {
-	return w->ops->fabric_ns ? w->ops->fabric_ns(w->port) : now_ns(w);
+	return w->ops->fabric_ns ? w->ops->fabric_ns(w->port, answer) : now_ns(w);
 }
 
 /* Adapts the window to losses: what is lost on the way to nodes that answer was too much. */
@@ -117,7 +117,7 @@ static void attempt_failed(struct ibcc_window *w, struct ibcc_run *r, size_t i, 
 		ibcc_run_node_of(r, i)->dead = true;
 	else if (ibcc_run_node_of(r, i))
 		count_loss(w, p->attempts, p->attempts);
-	r->op[i].t_ns = fabric_ns(w);
+	r->op[i].t_ns = fabric_ns(w, NULL);
 	ibcc_run_finish(r, i, err);
 }
 
@@ -150,7 +150,7 @@ static void send_one(struct ibcc_window *w, struct ibcc_run *r, size_t i)
 	/* Only this field: a directed route has its hops where others have nothing. */
 	mad_set_field64(op->mad, 0, IB_MAD_TRID_F, w->next_tid);
 	ibcc_mad_header_unpack(op->mad, &h);
-	op->sent_ns = fabric_ns(w);
+	op->sent_ns = fabric_ns(w, NULL);
 	rc = w->ops->send(w->port, op, wait_ms);
 	if (rc < 0) {
 		w->gone |= rc == -ENODEV;
@@ -216,7 +216,7 @@ static void fill(struct ibcc_window *w, struct ibcc_run *r)
 			return;
 		d = ibcc_run_node_of(r, i);
 		if (d && d->dead) {
-			r->op[i].t_ns = fabric_ns(w);
+			r->op[i].t_ns = fabric_ns(w, NULL);
 			ibcc_run_count(r, i, IBCC_RUN_TIMED_OUT);
 			ibcc_run_finish(r, i, -ETIMEDOUT);
 		} else if (d && d->next_ns > now) {
@@ -275,7 +275,7 @@ static void handle(struct ibcc_window *w, struct ibcc_run *r, const uint8_t *mad
 	}
 	memcpy(op->mad, mad, IBCC_MAD_BYTES);
 	op->status = h.status;
-	op->t_ns = fabric_ns(w);
+	op->t_ns = fabric_ns(w, mad);
 	count_loss(w, r->progress[s->op].attempts, r->progress[s->op].attempts - 1u);
 	ibcc_run_count(r, s->op, IBCC_RUN_ANSWERED);
 	if (op->status)

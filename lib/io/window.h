@@ -28,8 +28,10 @@ struct ibcc_port_ops {
 	 */
 	int (*recv)(void *port, uint8_t mad[IBCC_MAD_BYTES], bool *undeliverable, int wait_ms);
 	uint64_t (*now_ns)(void *port);
-	/* See ibcc_transport_ops:fabric_ns; NULL: now_ns(). */
-	uint64_t (*fabric_ns)(void *port);
+	/* See ibcc_transport_ops:fabric_ns; NULL: now_ns(). `answer`: when it was true, as far as
+	 * it says that itself; NULL: now.
+	 */
+	uint64_t (*fabric_ns)(void *port, const uint8_t *answer);
 };
 
 struct ibcc_window;

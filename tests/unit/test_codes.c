@@ -192,7 +192,7 @@ static void follow(struct ibcc_metrics *m)
 	m->n_nodes = m->n_followed = 1;
 	strcpy(m->node[0].desc, "leaf2");
 	m->followed[0] = (struct ibcc_metrics_followed){
-		.num = 3, .has_phase = true, .phase = IBCC_PHASE_HOLD, .status = IBCC_STATUS_TRIMMED
+		.num = 3, .has_phase = true, .in_phase = IBCC_PHASE_HOLD, .status = IBCC_STATUS_TRIMMED
 	};
 }
 

@@ -9,9 +9,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include <ibcc/mad.h>
 #include <ibcc/sim_clock.h>
 
 #include "tests/unit/files.h"
@@ -192,13 +194,36 @@ static void test_path(void **state)
 	assert_string_equal(path, "/dev/shm/ibcc-sim.demo.clock");
 }
 
+/* An answer with counters has the time at which they were so; no other one has. */
+static void test_stamp(void **state)
+{
+	uint8_t mad[IBCC_MAD_BYTES] = { 1, IBCC_MAD_CLASS_PERF }, other[IBCC_MAD_BYTES];
+	uint64_t ns = 1;
+
+	(void)state;
+	assert_false(ibcc_sim_clock_stamped(mad, &ns));
+	ibcc_sim_clock_stamp(mad, 4711);
+	assert_true(ibcc_sim_clock_stamped(mad, &ns));
+	assert_int_equal(ns, 4711);
+	for (int i = 0; i < 24; i++)
+		assert_int_equal(mad[i], i == 0 ? 1 : i == 1 ? IBCC_MAD_CLASS_PERF : 0);
+	for (size_t i = 40; i < sizeof(mad); i++)
+		assert_int_equal(mad[i], 0);
+	memcpy(other, mad, sizeof(other));
+	mad[1] = IBCC_MAD_CLASS_CC;
+	assert_false(ibcc_sim_clock_stamped(mad, &ns));
+	ibcc_sim_clock_stamp(mad, 4712);
+	other[1] = IBCC_MAD_CLASS_CC;
+	assert_memory_equal(mad, other, sizeof(mad));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_time_goes_on), cmocka_unit_test(test_left_behind),
 		cmocka_unit_test(test_stale),        cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_torn),         cmocka_unit_test(test_beside),
-		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_path),         cmocka_unit_test(test_stamp),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
