@@ -36,11 +36,11 @@ bool ibcc_sim_clock_stamped(const uint8_t *mad, uint64_t *engine_ns);
 
 struct ibcc_sim_clock;
 
-/* For programs on the fabric: opens the file at `path`, which must be a regular file of root or of
- * this user, and be written to at this moment. host_ns is what CLOCK_MONOTONIC says. NULL on
- * failure: *err is -ENOENT if there is none, -EPERM if it is another user's or no regular file,
- * -EPROTO if it is no clock of this version, -ESTALE if nobody has written to it for half a minute,
- * or another -errno, and *why says it in words that begin with the path.
+/* For programs on the fabric: opens the file at `path`, which must be a regular file, and be
+ * written to at this moment. host_ns is what CLOCK_MONOTONIC says. NULL on failure: *err is -ENOENT
+ * if there is none, -EPERM if it is no regular file, -EPROTO if it is no clock of this version,
+ * -ESTALE if it was not written to for half a minute, or another -errno, and *why says it in words
+ * that begin with the path.
  */
 struct ibcc_sim_clock *ibcc_sim_clock_open(const char *path, uint64_t host_ns, int *err,
 					   struct ibcc_why *why);

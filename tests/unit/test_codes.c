@@ -191,9 +191,10 @@ static void follow(struct ibcc_metrics *m)
 	assert_non_null(m->followed);
 	m->n_nodes = m->n_followed = 1;
 	strcpy(m->node[0].desc, "leaf2");
-	m->followed[0] = (struct ibcc_metrics_followed){
-		.num = 3, .has_phase = true, .in_phase = IBCC_PHASE_HOLD, .status = IBCC_STATUS_TRIMMED
-	};
+	m->followed[0] = (struct ibcc_metrics_followed){ .num = 3,
+							 .has_phase = true,
+							 .in_phase = IBCC_PHASE_HOLD,
+							 .status = IBCC_STATUS_TRIMMED };
 }
 
 static void assert_state(const char *text, const char *metric, const char *label, const char *word,
