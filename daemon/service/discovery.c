@@ -47,11 +47,11 @@ bool ibcc_discovery_shared_trouble(const struct ibcc_discovery *d, struct ibcc_w
 	if (!d->shared.n && !d->lid_text[0])
 		return false;
 	if (!d->shared.n) {
-		ibcc_why_set(
-			why, 0,
-			"%s; what is sent there reaches one port, and nobody knows which: have "
-			"the subnet manager sweep the fabric (SIGHUP to OpenSM), or restart it",
-			d->lid_text);
+		ibcc_why_set(why, 0,
+			     "%s; what is sent there reaches one port, and it is not known which: "
+			     "have the subnet manager sweep the fabric (SIGHUP to OpenSM), or "
+			     "restart it",
+			     d->lid_text);
 		return true;
 	}
 	if (d->shared.n > 1)

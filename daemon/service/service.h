@@ -206,7 +206,7 @@ enum ibcc_trouble {
 	IBCC_TROUBLE_CLOCK,      /* the simulated fabric's time stands still */
 	IBCC_TROUBLE_KEYS,       /* nodes have another CC_Key, or the files of keys are bad */
 	IBCC_TROUBLE_NO_EFFECT,  /* a switch takes settings and does nothing with them */
-	IBCC_TROUBLE_ELECTION,   /* another program writes, or nobody can */
+	IBCC_TROUBLE_ELECTION,   /* another program writes, or no daemon can */
 	IBCC_TROUBLE_SKIPPED,    /* settings could not be taken back everywhere */
 	IBCC_TROUBLE_OWED,       /* a rollback or disable is to be done at nodes that are there */
 	IBCC_TROUBLE_REFUSED,    /* the fabric is not ours to write to */

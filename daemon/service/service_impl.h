@@ -272,7 +272,7 @@ bool ibcc_service_owes(const struct ibcc_service *s, int64_t from);
 /* After a pass, where this program may write: does what can be done of it by now. */
 void ibcc_service_pay(struct ibcc_service *s);
 /* The endport that a debt is about; IBCC_NONE where it is away, has no LID, or where two nodes have
- * its GUID, of which nobody knows which is meant.
+ * its GUID and it is not known which is meant.
  */
 uint32_t ibcc_service_debt_endport(const struct ibcc_service *s, const struct ibcc_debt *d);
 /* Is it there, and can be written? */

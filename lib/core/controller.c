@@ -69,7 +69,7 @@
 #define OUTLIER_RATIO 8u
 /* Passes at most between two doubts whether settings are still on the fabric. */
 #define SUSPECT_MAX 63u
-/* Times the interval before: in one that is longer somebody was kept from working. */
+/* Times the interval before: one that is longer held something that kept a program from working. */
 #define INTERRUPTED 2u
 
 void ibcc_controller_reset(struct ibcc_controller *c)

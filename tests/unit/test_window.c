@@ -242,6 +242,7 @@ static void test_fabric_time(void **state)
 	port_teardown(&x);
 }
 
+/* What the other side says it cannot deliver costs no timeout. */
 static void test_undeliverable(void **state)
 {
 	struct port_fixture x = port_setup(ECHO, 32, 1, 500);
