@@ -14,6 +14,8 @@ LONG=${IBCC_CHAOS_SECONDS:-}
 . "$(dirname "$0")/chaos.sh"
 SEED=${IBCC_SEED:-4711}
 RANDOM=$SEED
+# `make check-chaos SECONDS=1800` has that in the environment too, where bash would go on counting from it.
+SECONDS=0
 STEPS=${IBCC_STEPS:-${LONG:+10}}
 STEPS=${STEPS:-4}
 VIAS=${IBCC_VIA:-plugin direct}
@@ -326,6 +328,7 @@ round()
 	for ((step = 1; step <= STEPS; step++)); do
 		[ -z "$LONG" ] || [ "$SECONDS" -lt "$LONG" ] || break
 		step
+		STEPS_DONE=$((STEPS_DONE + 1))
 	done
 	step=end DOES='all is over'
 	one_writer >"$TMP/one.log" || broken "$(cat "$TMP/one.log")"
@@ -348,8 +351,11 @@ round()
 	rm -rf "$TMP/disk"
 }
 
+STEPS_DONE=0
 trap 'rc=$?; umount -l "$TMP/disk" 2>/dev/null; [ -z "$FROZEN" ] || kill -CONT "$SIMULATOR"; kill -CONT "$OSM_PID" "$TUNED_PID" 2>/dev/null; (exit "$rc"); cleanup' EXIT
 while :; do
 	for via in $VIAS; do round "$via"; done
 	[ -n "$LONG" ] && [ "$SECONDS" -lt "$LONG" ] || break
 done
+[ "$STEPS_DONE" -gt 0 ] || fail "no step was made"
+echo "$STEPS_DONE steps in $SECONDS s"
