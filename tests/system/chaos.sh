@@ -7,9 +7,9 @@
 #   GONE   nodes that cannot be read meanwhile
 #   BLIND  set if nobody can be asked meanwhile
 #   SWEEP  set if OpenSM has to look again when it is over
-# and NAME_off. There may be NAME_during, which is called again and again while it lasts, and NAME_told, which succeeds
-# once another program says what it must. PART says what of the system it takes away, since nothing can be taken away
-# twice.
+# and NAME_off. There may be NAME_during, which is called again and again while it lasts, NAME_told, which succeeds
+# once another program says what it must, and NAME_after, which waits for what takes time once all attacks have ended.
+# PART says what of the system it takes away, since nothing can be taken away twice.
 # shellcheck shell=bash disable=SC2034
 
 declare -A PART=(
@@ -367,9 +367,11 @@ stuck_writer_on()
 	start_tuned "${CONFIG[@]}"
 	WRITERS+=" $TUNED_PID"
 }
-stuck_writer_off()
+stuck_writer_off() { [ "$VIA" = direct ] || stop "$STUCK" KILL; }
+# Only a daemon that sees the fabric can find that the record is gone.
+stuck_writer_after()
 {
-	[ "$VIA" = direct ] || { stop "$STUCK" KILL; return; }
+	[ "$VIA" = direct ] || return 0
 	wait_until 40 status '.election.state == "leads"' || broken "a record holds longer than its lease: $(say)"
 }
 

@@ -249,6 +249,9 @@ step()
 	# not up when it looked last. What it does not see it does not disable either.
 	[ -z "$sweep" ] || [ "$VIA" != direct ] || wait_until 70 status '.fabric.nodes == 8 and .fabric.links == 7 and .fabric.unread == []' ||
 		broken "the daemon does not see the fabric: $(say)"
+	for name in "${CHOSEN[@]}"; do
+		[ "$(type -t "${name}_after")" != function ] || "${name}_after"
+	done
 	[ -z "${REBUILD-}" ] || rebuild
 	# Asked for by somebody, a pause stays until it is ended.
 	! jq -e '.paused != null' "$TMP/status.json" >"$TMP/jq.log" || wait_until 30 direct apply -y ||
