@@ -58,13 +58,17 @@ static void sum_up(const struct job *j, const struct memory *m, struct claims *c
 {
 	for (uint32_t i = 0; i < m->n_endports; i++) {
 		double logged = ibcc_picture_logged(m, j->t->endport[i]) / m->samples;
-		double becns = becns_of(j, m, i);
+		double becns;
 
+		/* Most adapters of a large fabric have nothing to do with a root. */
+		if (!(logged > 0) && !(m->becn[i] > 0))
+			continue;
+		becns = becns_of(j, m, i);
 		if (becns < 0)
 			c->open += logged;
-		else if (logged > 0 || m->becn[i] > 0)
+		else
 			c->marks += becns;
-		c->n += logged > 0 || m->becn[i] > 0;
+		c->n++;
 	}
 }
 
@@ -74,11 +78,12 @@ static void compare(const struct job *j, const struct memory *m, struct claims *
 
 	for (uint32_t i = 0; i < m->n_endports; i++) {
 		double logged = ibcc_picture_logged(m, j->t->endport[i]) / m->samples;
-		double becns = becns_of(j, m, i);
 		const struct endport_count *e = &m->marked[i];
+		double becns;
 
 		if (!(logged > 0))
 			continue;
+		becns = becns_of(j, m, i);
 		if (becns >= 0 && c->marks > 0)
 			c->by_becns += fmax(0, logged - (1 - c->open) * becns / c->marks);
 		if (e->reads >= 1 && root_mbps > 0)
