@@ -30,6 +30,10 @@ fails "a check fails with its command" <<'SH'
 check "a" false
 SH
 grep -q 'status 1: false' "$tmp/out" || not_ok "a check that fails does not say why"
+fails "what fails within a condition is told" <<'SH'
+condition() { fail "in it"; }
+wait_until 1 condition
+SH
 fails "jq -e fails on empty input" <<'SH'
 : >"$TMP/empty"
 check "a" jq -e . "$TMP/empty"

@@ -45,12 +45,15 @@ UNDER=
 	--suppressions=$top/tests/valgrind/$IBCC_VALGRIND.supp"
 case ${IBCC_VALGRIND-} in memcheck) UNDER="$UNDER --leak-check=full --track-origins=yes" ;; helgrind) UNDER="$UNDER --history-level=approx" ;; esac
 
+# What fail() says is for whoever reads the test's output, also where the output of a condition goes nowhere.
+exec {TEST_OUTPUT}>&1
 # say OUTCOME: results for tests/run.sh, which counts lines that begin with "ok ".
 ok() { printf 'ok - %s\n' "$*"; }
 # skip WHY: ends a test of which nothing can be tested here. One that ends without a word to tests/run.sh has failed.
 skip() { printf '[  SKIPPED ] %s\n' "$*"; exit 0; }
 fail()
 {
+	exec >&"$TEST_OUTPUT"
 	printf 'not ok - %s\n' "$*"
 	local f
 	for f in "$TMP"/*.log; do
