@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include <ibcc/json.h>
+#include <ibcc/settings_json.h>
 
 static json_t *switch_json(const struct ibcc_endport_cc *r)
 {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <ibcc/device.h>
+#include <ibcc/settings_json.h>
 
 #include "daemon/apply/refusal.h"
 

@@ -2,6 +2,8 @@
 /* What the tuner decided, and where it stands with each root, in codes. */
 #include <ibcc/decision_json.h>
 
+#include <ibcc/settings_json.h>
+
 #include "daemon/report/report.h"
 
 const char *ibcc_refused_name(enum ibcc_refused refused)

@@ -4,6 +4,8 @@
  */
 #include "daemon/report/report.h"
 
+#include <ibcc/settings_json.h>
+
 #define ROOTS_TOLD 12u
 
 /* Least and most of a setting over all that have it. */

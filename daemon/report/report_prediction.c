@@ -2,6 +2,8 @@
 /* A prediction (ibcc/prediction.h) as JSON. */
 #include <math.h>
 
+#include <ibcc/settings_json.h>
+
 #include "daemon/report/report.h"
 
 static json_int_t whole(double mbps)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/settings_json.h>
+
 #include "daemon/report/report.h"
 
 static json_t *entry_object(uint16_t entry)

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <ibcc/settings_json.h>
+
 #include "daemon/report/report.h"
 
 #define MS 1000000u

@@ -2,6 +2,8 @@
 /* NVIDIA's own congestion control, as far as it tells, and what is to be said of ways. */
 #include <ibcc/ways.h>
 
+#include <ibcc/settings_json.h>
+
 #include "daemon/apply/refusal.h"
 #include "daemon/report/report.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <ibcc/json.h>
+#include <ibcc/settings_json.h>
 
 #include "daemon/state/state_db.h"
 

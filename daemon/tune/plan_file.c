@@ -9,6 +9,7 @@
 #include <ibcc/file.h>
 #include <ibcc/json.h>
 #include <ibcc/plan_file.h>
+#include <ibcc/settings_json.h>
 
 #include "daemon/tune/plan.h"
 

@@ -13,10 +13,6 @@
 
 #include <jansson.h>
 
-#include <ibcc/plan.h>
-#include <ibcc/settings.h>
-#include <ibcc/topo.h>
-
 /* A string from outside (node descriptions): bytes that are no UTF-8 become '?'. */
 json_t *ibcc_json_text(const char *text);
 
@@ -36,9 +32,6 @@ bool ibcc_json_read_hex(const json_t *v, uint8_t *data, size_t n);
 /* A whole number in 0..max. */
 bool ibcc_json_read_whole(const json_t *v, json_int_t max, json_int_t *out);
 
-/* {"node_guid","node","port"}: the keys by which a port is named everywhere. */
-json_t *ibcc_json_port(const struct ibcc_topo *t, uint32_t port);
-
 /* Appends to a list, folded: as text, which takes a tenth of the memory of a tree. Of a `part` that
  * is a list, its elements. Takes `part` over; -ENOMEM, also of NULL, or 0. How many elements a list
  * has that something was folded into cannot be told, but whether it has any.
@@ -48,24 +41,5 @@ int ibcc_json_fold(json_t *list, json_t *part);
 char *ibcc_json_dump(const json_t *o);
 /* As it would be if nothing had been folded: takes `o` over. NULL without memory. */
 json_t *ibcc_json_unfold(json_t *o);
-
-/* Folds into a list one object for each field in which a change's old and new data differ.
- * `outcome` may be NULL: then there is no such key. 0 or -ENOMEM.
- */
-int ibcc_json_change(json_t *list, const struct ibcc_change *c, const char *node,
-		     const char *outcome);
-
-/* SwitchCongestionSetting; masks are lists of ports. */
-json_t *ibcc_json_switch(const struct ibcc_cc_sw_setting *v);
-/* SwitchPortCongestionSetting: only the elements that are valid; the other ports are as the
- * switch-wide setting says.
- */
-json_t *ibcc_json_switch_ports(const struct ibcc_endport_cc *ep);
-/* The entries of CACongestionSetting, one for each SL. */
-json_t *ibcc_json_sls(const struct ibcc_cc_ca_setting *v);
-/* The entries of the congestion control table up to its limit, each as `one` has it: the daemon
- * tells shift and multiplier, the simulator the register.
- */
-json_t *ibcc_json_cct(const struct ibcc_cct *cct, json_t *(*one)(uint16_t entry));
 
 #endif

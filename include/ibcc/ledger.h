@@ -37,10 +37,8 @@
 #include <stdint.h>
 
 #include <ibcc/book.h>
-#include <ibcc/picture.h>
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
-#include <ibcc/target.h>
 #include <ibcc/topo.h>
 
 enum ibcc_ledger_hold {
@@ -94,14 +92,6 @@ static inline bool ibcc_ledger_is_ours(const struct ibcc_ledger *l, uint32_t end
  */
 uint32_t ibcc_ledger_ours(const struct ibcc_ledger *l, const struct ibcc_book *b,
 			  const struct ibcc_topo *t, bool *which);
-
-/* Completes what the tuner wants, once in each pass: what is LEFT stays for `keep_passes` in which
- * no root of the picture needs it, then it is put back to its base. Changes get their reasons, and
- * the decisions say of how many endports. -ENOMEM.
- */
-int ibcc_ledger_lay(struct ibcc_ledger *l, const struct ibcc_topo *t,
-		    const struct ibcc_settings *actual, const struct ibcc_picture *pic,
-		    uint32_t keep_passes, struct ibcc_target *target);
 
 /* An endport's settings without us: turns those that were read into them. See ibcc_book_without().
  */

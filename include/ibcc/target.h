@@ -11,6 +11,7 @@
 #include <ibcc/decision.h>
 #include <ibcc/law.h>
 #include <ibcc/parameters.h>
+#include <ibcc/picture.h>
 #include <ibcc/settings.h>
 
 /* Room for the reason of a change, whatever its names and numbers are. */
@@ -87,5 +88,13 @@ struct ibcc_ledger; /* <ibcc/ledger.h> */
 int ibcc_laying_run(const struct ibcc_laying *l, const struct ibcc_topo *t,
 		    const struct ibcc_parameters *p, const struct ibcc_settings *actual,
 		    struct ibcc_ledger *ledger, struct ibcc_target *out);
+
+/* Completes what the tuner wants, once in each pass: what is LEFT stays for `keep_passes` in which
+ * no root of the picture needs it, then it is put back to its base. Changes get their reasons, and
+ * the decisions say of how many endports. -ENOMEM.
+ */
+int ibcc_ledger_lay(struct ibcc_ledger *l, const struct ibcc_topo *t,
+		    const struct ibcc_settings *actual, const struct ibcc_picture *pic,
+		    uint32_t keep_passes, struct ibcc_target *target);
 
 #endif

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "text.h"
+#include <ibcc/text.h>
 
 /* Whether a root's SLs are known and none of them is routed otherwise than by the tables. */
 static bool is_proved(uint16_t loose, uint16_t sls)

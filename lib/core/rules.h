@@ -60,9 +60,13 @@ int ibcc_controller_take(struct ibcc_controller *c, const struct ibcc_topo *t,
 int ibcc_controller_save(const struct ibcc_controller *c, const struct ibcc_topo *t,
 			 struct ibcc_control *out);
 bool ibcc_controller_is_settled(const struct ibcc_controller *c);
-/* Notes a decision about a root; never NULL. */
+/* rules.c, what the steps share. Notes a decision about a root; never NULL. */
 struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code code,
 				     const struct ibcc_root_state *s);
+/* Whatever changes, changes for all roots under control: what was seen before says nothing about
+ * now. So all are judged anew, after `settle` passes.
+ */
+void ibcc_rules_judge_anew(struct ibcc_controller *c, uint16_t settle);
 /* The root changes: nobody else does so in this pass, and all are judged anew. */
 void ibcc_rules_change(struct pass *p, struct ibcc_root_state *s);
 /* ... and what feedback made of the values for other numbers is void. */

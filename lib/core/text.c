@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Sentences that are put together from pieces in a buffer of fixed size (text.h). */
-#include "text.h"
+#include <ibcc/text.h>
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -19,9 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/text.h>
 #include <ibcc/topo.h>
-
-#include "text.h"
 
 #define STATE_DOWN    1u
 #define REGIONS_NAMED 3u

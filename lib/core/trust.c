@@ -18,8 +18,7 @@
 
 #include <ibcc/link.h>
 #include <ibcc/snapshot.h>
-
-#include "text.h"
+#include <ibcc/text.h>
 
 #define TOLERANCE 0.25 /* share of the larger count by which honest counts may differ */
 /* Bytes that may be under way between two ends and counted by one only: buffers and a long cable,

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "text.h"
+#include <ibcc/text.h>
 
 #define NAMES_MAX 4u
 

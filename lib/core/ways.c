@@ -6,8 +6,7 @@
 #include <ibcc/ways.h>
 
 #include <ibcc/route.h>
-
-#include "text.h"
+#include <ibcc/text.h>
 
 #define LIDS_SEEN     16u  /* LIDs behind a port that are looked at */
 #define FREE_PERMILLE 500u /* an output that sends less than this has room */

@@ -4,9 +4,8 @@
 #define IBCC_CORE_WORDS_IMPL_H
 
 #include <ibcc/parameters.h>
+#include <ibcc/text.h>
 #include <ibcc/topo.h>
-
-#include "text.h"
 
 struct name {
 	char text[IBCC_DESC_BYTES + 16];

@@ -2,6 +2,7 @@
 #include <ibcc/decision_json.h>
 
 #include <ibcc/json.h>
+#include <ibcc/settings_json.h>
 
 const char *ibcc_kind_name(enum ibcc_congestion kind)
 {

@@ -90,11 +90,6 @@ int ibcc_scenario_read_port(const struct ibcc_yaml *y, const struct ibcc_yaml_no
 			    const char *path, const struct ibcc_topo *t, uint32_t *node,
 			    uint8_t *port, struct ibcc_yaml_errors *e);
 
-/* `roots` (or NULL) of a topology with up/down routes into r->root. -EINVAL, -ENOMEM. */
-int ibcc_scenario_read_roots(const struct ibcc_yaml *y, const struct ibcc_yaml_node *roots,
-			     const struct ibcc_topo *t, struct ibcc_scenario_routes *r,
-			     struct ibcc_yaml_errors *e);
-
 /* Calls fn with each element of a list, or once with n if it is no list. */
 int ibcc_scenario_each(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *path,
 		       int (*fn)(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,

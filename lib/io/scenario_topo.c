@@ -395,6 +395,46 @@ static int read_netfile(const struct ibcc_yaml *y, struct topo_yaml *ty, struct 
 	return ty->topo ? 0 : -EINVAL;
 }
 
+/* Roots of up/down routes. */
+struct roots {
+	const struct ibcc_topo *t;
+	struct ibcc_scenario_routes *r;
+};
+
+static int add_root(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
+		    void *arg, struct ibcc_yaml_errors *e)
+{
+	struct roots *roots = arg;
+	uint32_t node;
+
+	(void)index;
+	if (ibcc_scenario_read_node(y, n, "topology.roots", roots->t, &node, e))
+		return -EINVAL;
+	if (!ibcc_topo_is_switch(roots->t, node))
+		return ibcc_yaml_want(y, e, n, "topology.roots", "a switch");
+	roots->r->root[roots->r->n_roots++] = node;
+	return 0;
+}
+
+/* `roots` (or NULL) of a topology with up/down routes into r->root. -EINVAL, -ENOMEM. */
+static int read_roots(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+		      const struct ibcc_topo *t, struct ibcc_scenario_routes *r,
+		      struct ibcc_yaml_errors *e)
+{
+	struct roots roots = { t, r };
+	size_t len = ibcc_yaml_is_seq(n) ? ibcc_yaml_length(n) : 1;
+
+	if (!n)
+		return 0;
+	if (!r->up_down)
+		return ibcc_yaml_want(y, e, n, "topology.roots",
+				      "no roots without routes: up-down");
+	r->root = calloc(len + 1, sizeof(*r->root));
+	if (!r->root)
+		return -ENOMEM;
+	return ibcc_scenario_each(y, n, "topology.roots", add_root, &roots, e);
+}
+
 struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 					  struct ibcc_scenario_routes *routes,
 					  struct ibcc_yaml_errors *e)
@@ -441,7 +481,7 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 	}
 	routes->up_down = ty.routes == 1;
 	if (!rc)
-		rc = ibcc_scenario_read_roots(y, ty.roots, ty.topo, routes, e);
+		rc = read_roots(y, ty.roots, ty.topo, routes, e);
 	if (rc == -ENOMEM)
 		ibcc_yaml_error(y, e, n, "topology", "%s", strerror(ENOMEM));
 	for (uint32_t i = 0; !rc && i < ty.topo->n_ports; i++) {

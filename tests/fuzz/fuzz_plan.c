@@ -13,6 +13,7 @@
 #include <ibcc/json.h>
 #include <ibcc/proto.h>
 #include <ibcc/scenario_file.h>
+#include <ibcc/settings_json.h>
 
 #define SCENARIO    "perftest/scenarios/lustre.yaml"
 #define MAX_CHANGES 12u

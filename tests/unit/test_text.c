@@ -3,10 +3,9 @@
 #include <string.h>
 
 #include <ibcc/hash.h>
+#include <ibcc/text.h>
 
 #include "tests/unit/codec.h"
-
-#include "lib/core/text.h"
 
 static void test_sentences(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Sentences that are put together from pieces in a buffer of fixed size. Private to lib/core. */
+/* Sentences that are put together from pieces in a buffer of fixed size. */
 #ifndef IBCC_TEXT_H
 #define IBCC_TEXT_H
 
