@@ -67,10 +67,9 @@ VERBS_LIBS  := -lrdmacm -libverbs -lcrypt
 DAEMON_LIBS := -lmicrohttpd -ljansson -lsmartcols -lsqlite3 -lseccomp -losmcomp
 LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(VERBS_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
 
-core_src   := $(wildcard lib/core/*.c)
-fabric_src := $(wildcard lib/fabric/*.c)
-agents_src := $(wildcard lib/agents/*.c)
-io_src     := $(wildcard lib/io/*.c)
+# The folders of lib, each one after those that it uses; tests/build/check_folders.sh says who may use whom.
+lib_parts  := base codec topo counters ledger demand law engine agents text mad formats
+$(foreach l,$(lib_parts),$(eval $(l)_src := $(wildcard lib/$(l)/*.c)))
 daemon_src := $(wildcard daemon/*.c $(foreach d,apply bundle metrics predict report service state,daemon/$(d)/*.c))
 tune_src   := $(wildcard daemon/tune/*.c daemon/tune/page/*.c)
 plugin_src := $(wildcard opensm-plugin/*.c)
@@ -84,7 +83,7 @@ lib = $(B)/lib/libibcc_$(1).a
 
 # Archives leave main() out, so that tests can link them.
 nomain = $(filter-out %/main.c,$(1))
-LIBS := $(foreach l,daemon sim agents io fabric core,$(call lib,$(l)))
+LIBS := $(foreach l,daemon sim $(lib_parts),$(call lib,$(l)))
 
 programs := $(if $(daemon_src),$(B)/ibcc-tuned) $(if $(tune_src),$(B)/ibcc-tune) \
 	    $(if $(sim_src),$(B)/ibcc-sim) $(if $(bench_src),$(B)/ibcc-bench) \
@@ -227,7 +226,7 @@ $(call lib,$(1)): $(call obj,$(call nomain,$($(1)_src)))
 	$$(call say,AR,$$@)
 	$$(Q)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcs $$@ $$^
 endef
-$(foreach l,core fabric agents io daemon tune sim plugin bench verbs lab,$(eval $(call archive,$(l))))
+$(foreach l,$(lib_parts) daemon tune sim plugin bench verbs lab,$(eval $(call archive,$(l))))
 
 link = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(SAN_STATIC) -pie $(HARDEN_LD) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS_ALL) $(EXTRA_LIBS)
@@ -251,7 +250,7 @@ $(B)/ibcc-lab: $(call obj,perftest/lab/main.c) $(call lib,lab) $(call lib,bench)
 	$(call say,LD,$@)
 	$(link)
 # All symbols are bound on loading: a missing one must not end OpenSM later.
-$(B)/libibcc_opensm.so: $(call obj,$(plugin_src)) $(call lib,io) $(call lib,core)
+$(B)/libibcc_opensm.so: $(call obj,$(plugin_src)) $(foreach l,mad ledger counters topo codec base,$(call lib,$(l)))
 	$(call say,LD,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_SHARED) $(HARDEN_LD) $(LDFLAGS) -shared -Wl,-soname,libibcc_opensm.so -o $@ \
 		$(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group \

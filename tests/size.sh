@@ -73,7 +73,7 @@ fi
 table product lib/core lib/fabric lib/agents lib/io include daemon opensm-plugin
 table "beside it" sim perftest tests
 # shellcheck disable=SC2046
-set -- $(count lib/core/controller.c lib/core/control.c lib/core/root.c lib/core/rule_*.c lib/core/rules.h lib/core/group.c lib/core/law.c \
-	lib/core/tuner.c lib/core/laying.c lib/core/picture*.[ch] include/ibcc/law.h include/ibcc/tuner.h \
+set -- $(count lib/law/controller.c lib/law/control.c lib/law/root.c lib/core/rule_*.c lib/law/rules.h lib/law/group.c lib/law/law.c \
+	lib/law/tuner.c lib/law/laying.c lib/core/picture*.[ch] include/ibcc/law.h include/ibcc/tuner.h \
 	include/ibcc/parameters.h include/ibcc/picture.h include/ibcc/target.h include/ibcc/control.h)
 row "law" "$1" "$2"

@@ -193,7 +193,7 @@ check "reload" inside systemctl reload ibcc-tuned
 wait_until 20 journal 'configuration reloaded, mode apply' || fail "the new configuration does not arrive"
 wait_until 90 journal 'writes verified' || fail "nothing is written in mode apply"
 ok "mode apply writes, and says so"
-wrote=$(sed -n 's/.*\[IBCC_LOG_WROTE\] = "\(.*\)",/\1/p' lib/io/log_ids.c)
+wrote=$(sed -n 's/.*\[IBCC_LOG_WROTE\] = "\(.*\)",/\1/p' lib/text/log_ids.c)
 check "it is found by its kind" sh_inside "journalctl --no-pager -u ibcc-tuned MESSAGE_ID=$wrote | grep -q 'writes verified'"
 check "and explained" sh_inside "journalctl --no-pager -xu ibcc-tuned MESSAGE_ID=$wrote | grep -q 'ibcc-tune rollback takes'"
 

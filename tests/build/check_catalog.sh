@@ -6,7 +6,7 @@ catalog=systemd/ibcc-tune.catalog
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-sed -n 's/.*\[IBCC_LOG_[A-Z_]*\] = "\(.*\)",/\1/p' lib/io/log_ids.c | sort >"$tmp/ids"
+sed -n 's/.*\[IBCC_LOG_[A-Z_]*\] = "\(.*\)",/\1/p' lib/text/log_ids.c | sort >"$tmp/ids"
 sed -n 's/^-- //p' $catalog | sort >"$tmp/entries"
 n=$(wc -l <"$tmp/ids")
 [ "$n" = "$(sed -n '/^enum ibcc_log_kind/,/^};/p' include/ibcc/log.h | grep -c '^	IBCC_LOG_[A-Z_]*,.*' | awk '{ print $1 - 1 }')" ] ||
@@ -17,8 +17,8 @@ diff "$tmp/ids" "$tmp/entries" || { echo "not ok - catalogue and messages differ
 awk '/^-- / { if (seen && seen != 3) exit 1; seen = 1 } /^Subject: ./ { seen++ } seen == 2 && /^[A-Z][^:]* / { seen = 3 }
 	END { exit seen != 3 }' $catalog || { echo "not ok - an entry says nothing"; exit 1; }
 echo "ok - $n kinds of messages are in the catalogue"
-for kind in $(sed -n 's/.*\[\(IBCC_LOG_[A-Z_]*\)\] = ".*/\1/p' lib/io/log_ids.c); do
-	grep -qrw "$kind" daemon lib/io/log.c || { echo "not ok - nothing is logged as $kind"; exit 1; }
+for kind in $(sed -n 's/.*\[\(IBCC_LOG_[A-Z_]*\)\] = ".*/\1/p' lib/text/log_ids.c); do
+	grep -qrw "$kind" daemon lib/text/log.c || { echo "not ok - nothing is logged as $kind"; exit 1; }
 done
 echo "ok - each is used"
 

@@ -4,7 +4,7 @@
 set -eu
 missing=
 n=0
-for key in $(sed -n 's/.*IBCC_YAML_MEMBER("\([^"]*\)".*/\1/p' lib/io/scenario_*.c | sort -u); do
+for key in $(sed -n 's/.*IBCC_YAML_MEMBER("\([^"]*\)".*/\1/p' lib/formats/scenario_*.c | sort -u); do
 	n=$((n + 1))
 	grep -Eqw "$key:" tests/fuzz/corpus/yaml/* || missing="$missing $key"
 done
@@ -24,6 +24,8 @@ build=${IBCC_BUILD:-build}
 case $build in /*) ;; *) build=$top/$build ;; esac
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+libs=
+for l in ledger counters topo codec base; do libs="$libs $build/lib/libibcc_$l.a"; done
 covered() # WHAT TARGET SOURCES FLAGS FUNCTION:LINES...
 {
 	what=$1
@@ -37,7 +39,7 @@ covered() # WHAT TARGET SOURCES FLAGS FUNCTION:LINES...
 		gcc -c --coverage -O0 -std=c11 -D_GNU_SOURCE -I"$top/include" -I"$top" "$top/$f" -o "$(basename "$f" .c).o"
 	done
 	# shellcheck disable=SC2086 # several
-	gcc --coverage -o fuzz ./*.o "$build/lib/libibcc_core.a" $flags -libumad -libmad -lm
+	gcc --coverage -o fuzz ./*.o $libs $flags -libumad -libmad -lm
 	IBCC_FUZZ_MUTATIONS=0 ./fuzz "$top/tests/fuzz/corpus/$target" >fuzz.log
 	for f in $sources; do gcov -f "$(basename "$f" .c).o" 2>/dev/null; done >lines
 	for want; do
@@ -53,10 +55,10 @@ covered() # WHAT TARGET SOURCES FLAGS FUNCTION:LINES...
 	cd "$top"
 	echo "ok - tests/fuzz/corpus/$target reaches all that reads $what ($# functions)"
 }
-plugin='lib/io/proto.c lib/io/proto_topo.c opensm-plugin/session.c'
+plugin='lib/mad/proto.c lib/mad/proto_topo.c opensm-plugin/session.c'
 covered "the plugin's socket" proto "$plugin" '' ibcc_proto_recv:1 is_writable:0 ibcc_proto_change_decode:0 \
 	node_is_sane:0 add_port:0 add_sl2vl:1 add_node:0 ibcc_proto_topo_add:0 join_end:0 join:0 ibcc_proto_topo_finish:0
 covered "the plugin's socket" session "$plugin" '' ibcc_session_wants_input:0 ibcc_session_abort:0 ibcc_session_notify:0 bad:0 payload_length:0 \
 	ibcc_session_input:0 take_lease:0 begin_plan:0 add_change:1 commit_plan:0 ibcc_session_finish:0 ibcc_session_has_output:0
-covered "answers of subnet administration" sa_client lib/io/sa_client.c -Wl,--wrap=clock_gettime \
+covered "answers of subnet administration" sa_client lib/mad/sa_client.c -Wl,--wrap=clock_gettime \
 	receive:0 ibcc_sa_listen:0 drain:0 ibcc_sa_send:0

@@ -28,7 +28,7 @@ names() { tr '\n' ' ' <"$1" | grep -o 'static const char \*const [a-z_]*\[\] = {
 
 for part in 'yaml:Top level' topo:Topology model:Model traffic:Traffic events:Events \
 	'cc:Congestion control' devices:Devices verbs:Plans; do
-	src=lib/io/scenario_${part%%:*}.c
+	src=lib/formats/scenario_${part%%:*}.c
 	section $scenario "${part#*:}" >"$tmp/text"
 	[ "${part%%:*}" != model ] || section $scenario 'Backward congestion notification' >>"$tmp/text"
 	keys "$src" >"$tmp/keys"
@@ -41,7 +41,7 @@ for part in 'yaml:Top level' topo:Topology model:Model traffic:Traffic events:Ev
 		want "$tmp/text" "$src: word $word" "(^|[^a-z])$word([^a-z]|\$)"
 	done <"$tmp/names"
 done
-[ "$(ls lib/io/scenario_*.c | wc -l)" = 8 ] || { echo "not ok - a part of scenarios is not checked"; exit 1; }
+[ "$(ls lib/formats/scenario_*.c | wc -l)" = 8 ] || { echo "not ok - a part of scenarios is not checked"; exit 1; }
 [ $missing = 0 ] || { echo "not ok - $scenario"; exit 1; }
 echo "ok - $scenario has $n keys and words"
 

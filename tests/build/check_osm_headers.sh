@@ -47,7 +47,8 @@ try()
 			{ cat "$tmp/log"; not_ok "$1: $src does not compile"; }
 	done
 	"$CC" $inc -Iinclude -I. "-DSTATE=$2" "-DOPTION=$3" -o "$tmp/$1.run" "$tmp/main.c" "$tmp/$1.fabric.o" \
-		-Wl,--start-group "$B/lib/libibcc_io.a" "$B/lib/libibcc_core.a" -Wl,--end-group \
+		-Wl,--start-group "$B"/lib/libibcc_mad.a "$B"/lib/libibcc_ledger.a "$B"/lib/libibcc_counters.a \
+		"$B"/lib/libibcc_topo.a "$B"/lib/libibcc_codec.a "$B"/lib/libibcc_base.a -Wl,--end-group \
 		-losmcomp -libumad -libmad -lyaml -lsystemd -lm -lpthread -Wl,--as-needed >"$tmp/log" 2>&1 ||
 		{ cat "$tmp/log"; not_ok "$1: does not link"; }
 	got=$("$tmp/$1.run")

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/io/keyfile.h"
+#include "lib/mad/keyfile.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_keys(const struct ibcc_keyfile *f)

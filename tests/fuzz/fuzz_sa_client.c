@@ -18,7 +18,7 @@
 #include <ibcc/mad.h>
 #include <ibcc/notice.h>
 
-#include "lib/io/sa_client.h"
+#include "lib/mad/sa_client.h"
 
 #define FD     1024
 #define AGENT  7

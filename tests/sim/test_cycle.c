@@ -7,7 +7,7 @@
 #include "tests/unit/files.h"
 
 #include "daemon/apply/carry.h"
-#include "lib/io/collector_state.h"
+#include "lib/mad/collector_state.h"
 
 #define LUSTRE  "perftest/scenarios/lustre.yaml"
 #define PASS_PS (1000 * IBCC_PS_PER_US)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* lib/io's MAD side over real libibumad, for test_umad_ibsim.sh. Sends nothing of class 0x21: bare
+/* lib/mad over real libibumad, for test_umad_ibsim.sh. Sends nothing of class 0x21: bare
  * ibsim would take it for subnet management.
  *
  * umad_probe links             every link's end as ibnetdiscover names it

@@ -15,7 +15,7 @@
 #include <ibcc/smp.h>
 #include <ibcc/transport.h>
 
-#include "lib/io/window.h"
+#include "lib/mad/window.h"
 
 #ifndef MS
 #define MS 1000000ull

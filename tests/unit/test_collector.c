@@ -2,7 +2,7 @@
 /* Passes over the counters: what is asked, what comes out, and what is missing. */
 #include "tests/unit/collectors.h"
 
-#include "lib/io/collector_state.h"
+#include "lib/mad/collector_state.h"
 
 static void test_passes(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Connections by themselves: PSNs that wrap, NAKs, going back, placement out of order. The witness
  * numbers packets from 0 in 64 bits, keeps each fact in an array of its own, and shares no
- * arithmetic with lib/fabric/conn.c.
+ * arithmetic with lib/engine/conn.c.
  */
 #include "tests/unit/engines.h"
 
@@ -9,7 +9,7 @@
 
 #include <ibcc/rng.h>
 
-#include "lib/fabric/conn.h"
+#include "lib/engine/conn.h"
 
 static void test_psn(void **state)
 {

@@ -4,7 +4,7 @@
  */
 #include "tuners.h"
 
-#include "lib/core/rules.h"
+#include "lib/law/rules.h"
 
 #define FULL IBCC_CONGESTION_INPUT
 #define SLOW IBCC_CONGESTION_OUTPUT

@@ -5,7 +5,7 @@
 
 #include <ibcc/rng.h>
 
-#include "lib/fabric/evq.h"
+#include "lib/engine/evq.h"
 #include "tests/unit/engines.h"
 
 #define N 4000

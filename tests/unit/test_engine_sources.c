@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "ether.h"
-#include "lib/fabric/latency.h"
+#include "lib/engine/latency.h"
 
 /* Credits again, so that nothing of Ethernet is in the way. */
 static void start(struct ether *x, uint32_t c_mbps)

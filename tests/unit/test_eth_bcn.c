@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* BCN by arithmetic: feedback, rates, when messages come and what limiters do. */
 #include "ether.h"
-#include "lib/fabric/eth.h"
-#include "lib/fabric/pool.h"
+#include "lib/engine/eth.h"
+#include "lib/engine/pool.h"
 
 #define QEQ 104.0
 

@@ -10,7 +10,7 @@
 
 #include "fabrics.h"
 
-#include "lib/fabric/doubt.h"
+#include "lib/engine/doubt.h"
 
 struct fixture {
 	struct ibcc_topo *t;

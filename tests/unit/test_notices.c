@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Subscriptions with a subnet administration of our own in place of lib/io/sa_client.c. */
+/* Subscriptions with a subnet administration of our own in place of lib/mad/sa_client.c. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 
 #include <ibcc/notice.h>
 
-#include "lib/io/sa_client.h"
+#include "lib/mad/sa_client.h"
 
 #define SUBSCRIBE (56 + 23) /* InformInfo:Subscribe in a SubnAdm MAD (IBA volume 1, 13.4.8.3) */
 #define GET_RESP  0x81

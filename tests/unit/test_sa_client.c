@@ -14,7 +14,7 @@
 #include <ibcc/mad.h>
 #include <ibcc/notice.h>
 
-#include "lib/io/sa_client.h"
+#include "lib/mad/sa_client.h"
 
 #define AGENT   7
 #define FD      1024

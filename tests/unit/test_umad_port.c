@@ -13,7 +13,7 @@
 
 #include <infiniband/mad.h>
 
-#include "lib/io/umad_port.h"
+#include "lib/mad/umad_port.h"
 
 #define PREFIX  0xfe80000000000000ull
 #define SM_GUID 0x5a

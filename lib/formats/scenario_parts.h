@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The parts of a scenario file; each is read by a file of its own. */
+#ifndef IBCC_FORMATS_SCENARIO_PARTS_H
+#define IBCC_FORMATS_SCENARIO_PARTS_H
+
+#include <ibcc/route.h>
+#include <ibcc/scenario.h>
+#include <ibcc/yaml.h>
+
+#define IBCC_SCENARIO_FLOWS_MAX       100000u
+#define IBCC_SCENARIO_EVENTS_MAX      10000u
+#define IBCC_SCENARIO_HOSTS_MAX       254u /* ports of a switch */
+#define IBCC_SCENARIO_QUEUE_PAIRS_MAX 256u
+
+/* Times of a scenario in milliseconds: at most so many, which a double holds to the picosecond. */
+#define IBCC_SCENARIO_MAX_MS 1e6
+
+static inline uint64_t ibcc_scenario_ps(double ms)
+{
+	return (uint64_t)(ms * 1e9 + 0.5);
+}
+
+/* Model and BCN over the defaults in *m; the model first. */
+int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			     struct ibcc_model *m, struct ibcc_yaml_errors *e);
+int ibcc_scenario_read_bcn(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			   struct ibcc_model *m, struct ibcc_yaml_errors *e);
+
+/* How the topology of a scenario is to be routed. */
+struct ibcc_scenario_routes {
+	bool up_down;            /* else shortest paths */
+	uint32_t *root, n_roots; /* owned; node indices */
+};
+
+/* The topology: built, without LIDs but those of a netfile, without routes. NULL with errors. */
+struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+					  struct ibcc_scenario_routes *routes,
+					  struct ibcc_yaml_errors *e);
+
+/* Flows and events into s; names are checked against s->topo unless that is NULL (it had errors).
+ * `routed`: it has LIDs and routes. Then each flow must have one, and those of all flows must not
+ * make outputs wait for each other in a circle.
+ */
+int ibcc_scenario_read_traffic(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			       struct ibcc_scenario *s, bool routed, struct ibcc_yaml_errors *e);
+int ibcc_scenario_read_events(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			      struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
+
+/* Static congestion control settings into s->cc. */
+int ibcc_scenario_read_cc(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			  struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
+
+/* What devices nodes are, into s->profile, and their IDs into s->topo; those without congestion
+ * control are added to s->no_cc. -EINVAL, -ENOMEM.
+ */
+int ibcc_scenario_read_devices(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			       struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
+
+/* The hosts of a plan, with names that differ; and how it uses verbs. Into s->verbs, which has its
+ * defaults. -EINVAL, -ENOMEM.
+ */
+int ibcc_scenario_read_hosts(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			     struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
+int ibcc_scenario_read_verbs(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			     struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
+/* Words of enum ibcc_verbs_operation, ending with NULL. */
+extern const char *const ibcc_scenario_operations[];
+
+/* The fabric of a plan that names none: its hosts at one switch, by links of 4X QDR. NULL
+ * without memory.
+ */
+struct ibcc_topo *ibcc_scenario_star(const struct ibcc_verbs_plan *v);
+
+/* A rate as ibcc_rate_parse() reads it. */
+int ibcc_scenario_read_rate(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			    const char *path, uint32_t *mbps, struct ibcc_yaml_errors *e);
+
+/* Index of the node that a scalar names. *node is IBCC_NONE, without error, if t is NULL. */
+int ibcc_scenario_read_node(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			    const char *path, const struct ibcc_topo *t, uint32_t *node,
+			    struct ibcc_yaml_errors *e);
+
+/* Index of the node named `text`; errors are reported at n. */
+int ibcc_scenario_find_node(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			    const char *path, const struct ibcc_topo *t, const char *text,
+			    uint32_t *node, struct ibcc_yaml_errors *e);
+
+/* A place as NODE/PORT; NODE alone for port 1 of a channel adapter. */
+int ibcc_scenario_read_port(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			    const char *path, const struct ibcc_topo *t, uint32_t *node,
+			    uint8_t *port, struct ibcc_yaml_errors *e);
+
+/* Calls fn with each element of a list, or once with n if it is no list. */
+int ibcc_scenario_each(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, const char *path,
+		       int (*fn)(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+				 unsigned int index, void *arg, struct ibcc_yaml_errors *e),
+		       void *arg, struct ibcc_yaml_errors *e);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the parts of the estimator (picture*.c) share. Private to them. <ibcc/picture.h> is the
+ * contract: what a picture is, and what the estimator decides.
+ *
+ * ibcc_estimator_run() in picture.c runs the parts in order: loads of all ports from their
+ * counters; waits and marks of adapters that do not count them (picture_blind.c); the switches'
+ * logs by pair (picture_log.c); roots with their contributors and victims (picture_roots.c, on
+ * the tree walked by picture_tree.c); at last, from what is remembered of earlier passes, which
+ * pairs a root limits (picture_shares.c) and whether its log is believed (picture_log_check.c).
+ */
+#ifndef IBCC_LAW_PICTURE_H
+#define IBCC_LAW_PICTURE_H
+
+#include <ibcc/parameters.h>
+#include <ibcc/picture.h>
+
+/* One port's interval in comparable terms. */
+struct load {
+	bool usable;   /* fresh, and its counters were neither cleared nor at their end */
+	bool blind;    /* counts no waits; an adapter's `waited` is inferred then */
+	bool read;     /* counters are expected from it: an active external port that is believed */
+	uint32_t mbps; /* sent */
+	uint64_t ns;   /* the interval that the figures are means of */
+	uint16_t sent; /* share of the link's data rate, permille */
+	uint16_t waited; /* share of the interval, permille */
+	uint64_t fecn, becn;
+};
+
+static inline bool is_ca_port(const struct ibcc_topo *t, uint32_t port)
+{
+	return !ibcc_topo_is_switch(t, t->port[port].node);
+}
+
+/* A pair's packets in a root's log. */
+struct pair_count {
+	uint32_t src; /* port */
+	uint16_t dlid;
+	double logged; /* how many of its packets were logged, a sample; fades */
+	double marks;  /* BECNs that it got from the root, as far as is known */
+	double chance; /* relative variance of `marks` */
+};
+
+/* What an endport's own counters said while a root was held. All sums fade. Endports are read in
+ * different passes, so only their means by pass can be compared.
+ */
+struct endport_count {
+	double n, passes;   /* BECNs that may be the root's; passes that were summed */
+	double mbps, reads; /* rates while the root carried traffic; readings that were summed */
+};
+
+/* What is remembered of a root. */
+struct memory {
+	uint32_t port;
+	const struct ibcc_root_parameters *held; /* its parameters since the last pass, or NULL */
+	enum ibcc_congestion kind;               /* the kind that capacity_mbps is for */
+	uint16_t present;                        /* passes in a row as a root */
+	double *becn;                            /* by endport: BECN counts that fade; owned */
+	bool *sends;                             /* see struct ibcc_root; owned */
+	/* Counted from the log while the root was held; fades. */
+	struct pair_count *pair; /* owned */
+	uint32_t n, cap;
+	struct endport_count *marked; /* by endport; owned */
+	uint32_t n_endports;
+	double samples, marks; /* sums over the pairs */
+	double sent_mbps,
+		sent_ns;      /* sums over passes: what the root sent, times the time; the time */
+	double passes;        /* how many they count as */
+	double capacity_mbps; /* the most that a slow receiver takes; 0: not known */
+	bool untrue;          /* the last comparison contradicted the log */
+	uint16_t unlogged;    /* passes in a row without a packet of the root in the log */
+};
+
+/* What the estimator remembers between passes. */
+struct ibcc_estimator {
+	struct ibcc_estimator_params p;
+	uint32_t n_endports;
+	struct ibcc_load *load; /* by endport; owned */
+	uint32_t n, cap;
+	struct memory *root; /* during a run in the order of the picture's roots; owned */
+};
+
+/* All that one run of the estimator works on. */
+struct job {
+	struct ibcc_estimator *m;
+	const struct ibcc_estimator_params *p;
+	const struct ibcc_topo *t;
+	const struct ibcc_snapshot *s;
+	const struct ibcc_settings *actual;
+	struct load *load;                  /* by port */
+	const struct ibcc_parameters *last; /* of the pass before; may be NULL */
+	struct ibcc_picture *out;
+	uint32_t cap_roots;
+	struct tree *tree;
+};
+
+/* What lies upstream of a switch port by routes and links. */
+struct tree {
+	uint8_t *flag;   /* by port index: enum tree_flag of an adapter's */
+	uint32_t *stack; /* by node index: switches still to be visited */
+	uint8_t *path;   /* by node index: TREE_BLOCKED, TREE_SHARED of its way to the root */
+	uint32_t *seen;  /* by node index: number of the walk that visited it last */
+	uint32_t walk;
+	uint16_t feed_wait;        /* highest wait of the ports that feed the root's switch */
+	uint32_t n_read, n_usable; /* ports met, and those with usable counters */
+	uint32_t n_waiting;        /* of those, each counted once */
+	/* By region of silent nodes: the last LID behind the root for which known switches send
+	 * packets into the region. NULL: there are no gaps.
+	 */
+	uint32_t *fed;
+	uint64_t unknown_mbps; /* the most that silent nodes may send to the root */
+	uint32_t unknown_port; /* the port where most of it comes in */
+	uint64_t unknown_most; /* how much comes in there, Mb/s */
+};
+
+enum tree_flag {
+	TREE_REACHES = 1 << 0, /* usable, and its route to a destination behind the root passes the
+				* root */
+	TREE_BLOCKED = 1 << 1, /* all switch ports on such a route wait */
+	TREE_SHARED = 1 << 2,  /* there is a switch port on it: its packets queue with others' */
+	TREE_COUNTED = 1 << 3, /* a port that waits was counted */
+	TREE_UNKNOWN = 1 << 4, /* a port by which packets of silent nodes come was counted */
+};
+
+int ibcc_tree_init(struct tree *tr, const struct ibcc_topo *t);
+void ibcc_tree_fini(struct tree *tr);
+/* Walks upstream from a switch's output port along the forwarding tables of all destinations
+ * behind it, and leaves flags, feed_wait and the counts in *j->tree.
+ */
+void ibcc_tree_walk(const struct job *j, uint32_t root);
+
+/* A switch port that passes on the congestion of a port further on. */
+static inline bool load_blocked(const struct ibcc_estimator_params *p, const struct load *l)
+{
+	return l->usable && l->sent + l->waited >= p->full_permille &&
+	       l->waited >= p->fed_wait_permille;
+}
+
+/* Settings of a port's switch; NULL: not known. */
+static inline const struct ibcc_endport_cc *switch_cc(const struct job *j, uint32_t port)
+{
+	uint32_t ep = ibcc_topo_switch_endport(j->t, port);
+
+	return j->actual && ep < j->actual->n ? &j->actual->ep[ep] : NULL;
+}
+
+/* For qsort(). */
+static inline int order(uint64_t x, uint64_t y)
+{
+	return (x > y) - (x < y);
+}
+
+/* Marked packets in one interval, from a port's difference. A port that was not read for a while
+ * has the marks of several intervals, which are divided by their number.
+ */
+static inline uint64_t marks_in_interval(const struct ibcc_snapshot *s,
+					 const struct ibcc_port_sample *p, enum ibcc_ctr c)
+{
+	uint64_t n = s->interval_ns ? (p->delta.dt_ns + s->interval_ns / 2) / s->interval_ns : 1;
+
+	return p->delta.v[c] / (n ? n : 1);
+}
+
+/* Whether a port's BECN counter is used. It is not if the last comparison found more BECNs than
+ * packets, although it takes several such comparisons to distrust the port.
+ */
+static inline bool tells_becns(const struct ibcc_port_sample *s)
+{
+	return s->trust.doubt == IBCC_DOUBT_NONE && !s->trust.becn.finding.run;
+}
+
+/* picture_blind.c. Infers the waits of adapters that count none, once all loads are known. */
+void ibcc_picture_infer_waits(const struct job *j);
+/* Takes marks from the switches' logs if adapters do not count them. */
+void ibcc_picture_infer_marks(const struct job *j);
+
+/* picture_log.c. Sorts what switches logged into out->pair, by the port that marked it. A packet
+ * that no adapter of the topology sent, or whose route does not pass the switch, is left out.
+ * -ENOMEM.
+ */
+int ibcc_picture_sort_log(struct job *j);
+
+/* picture_roots.c. Appends a port to the roots, with what is known of any port. NULL: out of
+ * memory.
+ */
+struct ibcc_root *ibcc_picture_append(struct job *j, uint32_t port, enum ibcc_congestion kind);
+/* Finds the roots of this pass. -ENOMEM. */
+int ibcc_picture_roots(struct job *j);
+
+/* picture_log.c. How many packets of an adapter's port a root's log counts. */
+double ibcc_picture_logged(const struct memory *m, uint32_t src);
+/* Whether another root has at least one packet of the port in its log. */
+bool ibcc_picture_logged_elsewhere(const struct ibcc_estimator *m, const struct memory *r,
+				   uint32_t src);
+/* Counts a root's pairs if it is held; otherwise forgets them. -ENOMEM. */
+int ibcc_picture_count_pairs(struct memory *m, const struct job *j, const struct ibcc_root *now);
+/* Gives each counted pair its marks. */
+void ibcc_picture_weigh_pairs(const struct job *j);
+/* After so many passes in a row without a packet in the log, old counts say nothing any more. */
+#define IBCC_UNLOGGED_MAX 8u
+
+/* Whether a root is the only port of its switch that marks, because its setting is its own. */
+bool ibcc_picture_marks_alone(const struct job *j, uint32_t port);
+
+/* picture_log_check.c. Compares what the log of a root's switch says with the adapters' counters.
+ * Counts of a contradicted log are forgotten, so that the next comparison has new packets.
+ */
+enum ibcc_log_verdict ibcc_picture_check_log(const struct job *j, struct memory *m);
+
+/* picture_shares.c. Finds which pairs each root limits. -ENOMEM. */
+int ibcc_picture_shares(const struct job *j);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What sentences about roots, reasons and decisions share. Internal to words*.c. */
+#ifndef IBCC_LAW_WORDS_IMPL_H
+#define IBCC_LAW_WORDS_IMPL_H
+
+#include <ibcc/parameters.h>
+#include <ibcc/text.h>
+#include <ibcc/topo.h>
+
+struct name {
+	char text[IBCC_DESC_BYTES + 16];
+};
+
+static inline struct name name_of(const struct ibcc_topo *t, uint32_t port)
+{
+	struct name n = { .text = "" };
+
+	ibcc_topo_port_name(t, port, n.text, sizeof(n.text));
+	return n;
+}
+
+/* words.c: where a root is, and the counters that say so. */
+void ibcc_words_evidence(struct ibcc_text *x, const struct ibcc_topo *t,
+			 const struct ibcc_root_parameters *r);
+
+#endif

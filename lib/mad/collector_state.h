@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Inside of the collector, shared by its files: collector.c reads counters, collector_caps.c what
+ * can be counted.
+ */
+#ifndef IBCC_MAD_COLLECTOR_STATE_H
+#define IBCC_MAD_COLLECTOR_STATE_H
+
+#include <ibcc/collect.h>
+#include <ibcc/device.h>
+#include <ibcc/pma.h>
+#include <ibcc/units.h>
+
+#include "lib/mad/batch.h"
+#include "lib/mad/collector_ask.h"
+#include "lib/mad/collector_marks.h"
+
+enum ibcc_ask_kind {
+	IBCC_ASK_CLASS, /* tag index: node; all others but LOG and SUM*: port */
+	IBCC_ASK_CONTROL,
+	IBCC_ASK_LOG,
+	IBCC_ASK_EXT,
+	IBCC_ASK_PLAIN,
+	IBCC_ASK_CON,
+	IBCC_ASK_SLS,
+	IBCC_ASK_SUM,      /* all ports of a switch together: PortCountersExtended, */
+	IBCC_ASK_SUM_WAIT, /* and PortCounters where the former lacks PortXmitWait */
+};
+
+/* See collector_sums.c. */
+struct ibcc_switch_sum {
+	bool can;      /* ClassPortInfo has AllPortSelect, and counters of 64 bits */
+	bool lies;     /* but the sums are none */
+	bool idle;     /* all ports were read when this was last done, and hardly anything moved */
+	bool has_base; /* what the sums were then */
+	uint64_t base_words, base_ticks;
+	uint32_t age; /* passes since */
+	/* this pass */
+	bool asked, answered, missing;
+	bool quiet; /* its ports need not be read */
+	uint64_t words, ticks, t_ns;
+};
+
+struct ibcc_node_state {
+	uint64_t guid;
+	bool known;  /* capabilities are as the node said */
+	bool silent; /* no port answered in the last pass */
+	bool answered;
+	int err;                     /* why `known` is false */
+	struct ibcc_refusal refusal; /* to tell capabilities: those are as told before, if ever */
+	struct ibcc_refusal sl_refusal; /* of PortXmitDataSL, or silence about it */
+	bool ext, ext_wait, plain_wait;
+	uint32_t vendor_id;
+	const struct ibcc_device *device; /* by its IDs; NULL: not known */
+	bool kernel_pma;                  /* see <ibcc/device.h> */
+	uint32_t stops; /* counters that stop at their end, as seen at this type of device */
+	struct ibcc_pma_redirect redirect; /* where its counters are, by itself */
+	struct ibcc_switch_sum sum;
+};
+
+struct ibcc_port_state {
+	uint64_t guid; /* of the node: with the port's number the identity */
+	uint8_t num;
+	bool known;                /* PortSamplesControl was answered, if only by a refusal */
+	bool has_tick, fecn, becn; /* genuinely told */
+	uint8_t tick, tries;
+	struct ibcc_refusal refusal, con_refusal; /* of PortSamplesControl, PortRcvConCtrl */
+	/* PortXmitDataSL, of which few ports are asked: collector_sls.c. */
+	uint64_t sl_pass; /* that read it last; 0: none */
+	bool sls_add_up;  /* to what it sent, as far as could be told */
+	uint16_t sls;
+	uint32_t sl_words[IBCC_PMA_SLS];
+	/* this pass */
+	bool asked, got;
+	int err;
+	uint64_t t_ns, late_ns; /* when it came, and how late at most */
+	struct ibcc_counters now;
+	uint64_t last_t_ns, last_late_ns; /* of the last reading */
+};
+
+struct ibcc_collector {
+	uint64_t pass;      /* number of passes that are over */
+	bool simulated;     /* see ibcc_transport:simulated, as in the last pass */
+	unsigned int still; /* passes in a row in which the fabric's time did not go on */
+	struct ibcc_mark_logs marks;
+	struct ibcc_units *units;
+	struct ibcc_node_state *node;
+	struct ibcc_port_state *port;
+	uint32_t n_nodes, n_ports;
+	uint64_t deadline_ns; /* of a pass, from its beginning; 0: none */
+	struct ibcc_batch batch;
+};
+
+/* The LID that answers for a port, 0 if none does. */
+uint16_t ibcc_collector_lid(const struct ibcc_topo *t, uint32_t port);
+bool ibcc_collector_is_active(const struct ibcc_topo *t, uint32_t port);
+/* An active port of a node, by which the node is asked; IBCC_NONE if there is none. */
+uint32_t ibcc_collector_first_active(const struct ibcc_topo *t, uint32_t node);
+
+/* Sends a PerfMgt request of a node to where the node has redirected them. */
+void ibcc_collector_redirect(const struct ibcc_collector *c, const struct ibcc_topo *t,
+			     uint32_t node, struct ibcc_mad_op *op);
+/* Gathers a PerfMgt Get of a node, to where the node has redirected them; -ENOMEM. */
+int ibcc_collector_pma_get(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t node,
+			   uint16_t lid, uint16_t attr_id, uint8_t port, struct ibcc_batch_tag tag);
+/* Gathers a request about a port; -ENOMEM. */
+int ibcc_collector_add(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t port,
+		       enum ibcc_ask_kind kind, uint16_t attr_id);
+/* Sends what was gathered and takes the answers; the second when it is worth it. */
+int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
+			 const struct ibcc_topo *t);
+int ibcc_collector_flush_if_full(struct ibcc_collector *c, struct ibcc_transport *tr,
+				 const struct ibcc_topo *t);
+
+/* collector_record.c: how long an answer took, which is how late it may have come; makes samples of
+ * a pass's readings.
+ */
+uint64_t ibcc_collector_late(const struct ibcc_mad_op *op);
+void ibcc_collector_record(struct ibcc_collector *c, const struct ibcc_topo *t,
+			   struct ibcc_snapshot *s);
+
+/* collector_caps.c: capabilities of nodes not known yet, and a sign of life of those that were
+ * silent; what ports count; and the answers. Returns as ibcc_collector_pass().
+ */
+int ibcc_caps_ask_classes(struct ibcc_collector *c, struct ibcc_transport *tr,
+			  const struct ibcc_topo *t);
+int ibcc_caps_ask_controls(struct ibcc_collector *c, struct ibcc_transport *tr,
+			   const struct ibcc_topo *t);
+void ibcc_caps_take_class(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t node);
+void ibcc_caps_take_control(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t port);
+
+/* collector_sums.c: one request in place of those for each port of a switch that is quiet. Asks,
+ * with the readings of the pass before, and says who is; takes their ports for read, as they were;
+ * looks at those that were read in detail. The first returns as ibcc_collector_pass().
+ */
+int ibcc_sums_ask(struct ibcc_collector *c, struct ibcc_transport *tr, const struct ibcc_topo *t,
+		  const struct ibcc_snapshot *s);
+void ibcc_sums_fill(struct ibcc_collector *c, const struct ibcc_topo *t);
+void ibcc_sums_judge(struct ibcc_collector *c, const struct ibcc_topo *t,
+		     const struct ibcc_snapshot *s);
+void ibcc_sums_take(struct ibcc_collector *c, const struct ibcc_mad_op *op, enum ibcc_ask_kind kind,
+		    uint32_t node);
+
+#endif
