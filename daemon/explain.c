@@ -8,9 +8,9 @@
 #include <ibcc/hash.h>
 #include <ibcc/log.h>
 #include <ibcc/rates.h>
+#include <ibcc/refusal.h>
 #include <ibcc/throttle.h>
 
-#include "daemon/apply/refusal.h"
 #include "daemon/explain_change.h"
 
 /* What was told in so many passes is not told again: things that come and go at every pass would

@@ -13,10 +13,10 @@
 
 #include <ibcc/config.h>
 #include <ibcc/control.h>
-#include <ibcc/metrics.h>
 #include <ibcc/plan.h>
 #include <ibcc/why.h>
 
+#include "daemon/metrics/metrics.h"
 #include "daemon/names.h"
 #include "daemon/who.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Takes from the cycle what a monitoring system is told, while nobody else is at it. */
-#include <ibcc/metrics.h>
+#include "daemon/metrics/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>

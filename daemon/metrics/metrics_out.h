@@ -11,8 +11,9 @@
 #include <systemd/sd-event.h>
 
 #include <ibcc/config.h>
-#include <ibcc/metrics.h>
 #include <ibcc/why.h>
+
+#include "daemon/metrics/metrics.h"
 
 /* Between two writings of the file, after a pass. */
 #define IBCC_METRICS_FILE_US 15000000u

@@ -5,7 +5,7 @@
  * Format: Prometheus, "Text-based exposition format", version 0.0.4. Names in compat() are those of
  * T. Dockendorf, infiniband_exporter.
  */
-#include <ibcc/metrics.h>
+#include "daemon/metrics/metrics.h"
 
 #include <stdlib.h>
 #include <string.h>

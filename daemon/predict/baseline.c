@@ -11,8 +11,7 @@
 #include <stdlib.h>
 
 #include <ibcc/hash.h>
-
-#include "daemon/state/state.h"
+#include <ibcc/state.h>
 
 #define NOTE "baseline"
 /* Of a text that begins with it. */

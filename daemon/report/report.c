@@ -11,9 +11,8 @@
 #include <string.h>
 
 #include <ibcc/device.h>
+#include <ibcc/refusal.h>
 #include <ibcc/settings_json.h>
-
-#include "daemon/apply/refusal.h"
 
 static const char *node_name(const struct ibcc_topo *t, uint64_t guid)
 {

@@ -2,9 +2,9 @@
 /* NVIDIA's own congestion control, as far as it tells, and what is to be said of ways. */
 #include <ibcc/ways.h>
 
+#include <ibcc/refusal.h>
 #include <ibcc/settings_json.h>
 
-#include "daemon/apply/refusal.h"
 #include "daemon/report/report.h"
 
 static json_t *throttled(const struct ibcc_topo *t, const struct ibcc_vendor *v)

@@ -10,14 +10,14 @@
 #include <ibcc/gate.h>
 #include <ibcc/notice.h>
 #include <ibcc/now.h>
+#include <ibcc/plugin_client.h>
+#include <ibcc/refusal.h>
+#include <ibcc/state.h>
 #include <ibcc/throttle.h>
 #include <ibcc/version.h>
 
-#include "daemon/apply/plugin_client.h"
-#include "daemon/apply/refusal.h"
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
-#include "daemon/state/state.h"
 
 /* After a plan that failed; the bounds of the applier see to it that no node gets too much. */
 #define HOLD_MAX_PASSES 8u

@@ -15,8 +15,9 @@
 
 #include <ibcc/config.h>
 #include <ibcc/cycle.h>
-#include <ibcc/metrics.h>
 #include <ibcc/why.h>
+
+#include "daemon/metrics/metrics.h"
 
 struct ibcc_service;
 

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include <ibcc/bounds.h>
+#include <ibcc/state.h>
 
 #include "daemon/service/service_impl.h"
-#include "daemon/state/state.h"
 
 #define MOST_PASSES 64 /* between two tries at nodes that refuse */
 

@@ -6,17 +6,17 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include <ibcc/carry.h>
 #include <ibcc/election.h>
 #include <ibcc/keyring.h>
+#include <ibcc/state.h>
 
-#include "daemon/apply/carry.h"
 #include "daemon/predict/predictor.h"
 #include "daemon/service/discovery.h"
 #include "daemon/service/mad_rate.h"
 #include "daemon/service/rediscovery.h"
 #include "daemon/service/repairs.h"
 #include "daemon/service/service.h"
-#include "daemon/state/state.h"
 
 enum ibcc_topo_source {
 	IBCC_TOPO_FROM_NOWHERE,

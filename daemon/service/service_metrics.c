@@ -2,9 +2,10 @@
 /* What the metrics say about the service: mode, plugin, subnet manager, state file, settings that
  * still have to be taken back.
  */
-#include "daemon/apply/plugin_client.h"
 #include "daemon/service/service_impl.h"
-#include "daemon/state/state.h"
+#include <ibcc/plugin_client.h>
+
+#include <ibcc/state.h>
 
 void ibcc_service_metrics(const struct ibcc_service *s, struct ibcc_metrics_service *out)
 {

@@ -10,11 +10,11 @@
 #include <time.h>
 
 #include <ibcc/now.h>
+#include <ibcc/plugin_client.h>
+#include <ibcc/state.h>
 #include <ibcc/version.h>
 
-#include "daemon/apply/plugin_client.h"
 #include "daemon/service/service_impl.h"
-#include "daemon/state/state.h"
 
 #define SECOND_NS 1000000000ull
 /* Between two looks at how large the history is. */

@@ -10,11 +10,11 @@
 #include <time.h>
 
 #include <ibcc/gate.h>
+#include <ibcc/refusal.h>
+#include <ibcc/state.h>
 
-#include "daemon/apply/refusal.h"
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
-#include "daemon/state/state.h"
 
 /* 0 if an endport still has what a change is to replace. */
 static int check_change(const struct ibcc_service *s, const struct ibcc_change *c,

@@ -2,10 +2,11 @@
 /* Predictions that somebody asked for: of the last pass' plan, or of settings of his own. */
 #include <errno.h>
 
+#include <ibcc/state.h>
+
 #include "daemon/predict/what_if.h"
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
-#include "daemon/state/state.h"
 
 /* Takes `what`, the plan and what it is for over. */
 static int asked(struct ibcc_service *s, json_t *what, struct ibcc_plan plan,

@@ -17,9 +17,9 @@
 
 #include <ibcc/hash.h>
 #include <ibcc/json.h>
+#include <ibcc/state.h>
 
 #include "daemon/service/service_impl.h"
-#include "daemon/state/state.h"
 
 /* Half an hour with the default interval; the largest fabrics that were simulated take a fifth. */
 #define MOST_PASSES 200u

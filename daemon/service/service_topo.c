@@ -8,8 +8,8 @@
 
 #include <ibcc/notice.h>
 #include <ibcc/now.h>
+#include <ibcc/plugin_client.h>
 
-#include "daemon/apply/plugin_client.h"
 #include "daemon/service/service_impl.h"
 #include "daemon/service/sm.h"
 

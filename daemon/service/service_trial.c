@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include <ibcc/now.h>
+#include <ibcc/state.h>
 
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
-#include "daemon/state/state.h"
 
 #define SECOND_NS 1000000000ull
 /* Between tries to take something back: as long as nobody could be reached, and after one that left

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include <ibcc/gate.h>
+#include <ibcc/refusal.h>
+#include <ibcc/state.h>
 #include <ibcc/throttle.h>
 
-#include "daemon/apply/refusal.h"
 #include "daemon/service/service_impl.h"
-#include "daemon/state/state.h"
 
 /* Each of these says whether a cause holds, and puts its words into *why where it does. The cycle
  * (NULL: there is none) is the service's.

@@ -7,11 +7,11 @@
 
 #include <ibcc/device.h>
 #include <ibcc/gate.h>
+#include <ibcc/refusal.h>
+#include <ibcc/state.h>
 
-#include "daemon/apply/refusal.h"
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
-#include "daemon/state/state.h"
 
 /* After either the tuner would do again what was just taken back, so it stops until somebody asks
  * for an apply.

@@ -10,8 +10,8 @@
 #include <ibcc/json.h>
 #include <ibcc/lock.h>
 #include <ibcc/plan_file.h>
+#include <ibcc/refusal.h>
 
-#include "daemon/apply/refusal.h"
 #include "daemon/service/service.h"
 #include "daemon/tune/offline.h"
 #include "daemon/tune/pager.h"

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 
 #include <ibcc/cycle.h>
-#include <ibcc/metrics.h>
 #include <ibcc/now.h>
 #include <ibcc/scenario_file.h>
 #include <ibcc/table.h>
 
+#include "daemon/metrics/metrics.h"
 #include "perftest/bench/bench.h"
 #include "perftest/bench/live.h"
 #include "perftest/bench/report.h"

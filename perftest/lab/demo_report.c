@@ -6,9 +6,9 @@
 
 #include <jansson.h>
 
-#include <ibcc/fabric_page.h>
 #include <ibcc/page.h>
 
+#include "daemon/tune/page/fabric_page.h"
 #include "perftest/lab/demo_report.h"
 
 static json_t *phase_json(const struct phase *p)

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#include "daemon/state/state_db.h"
+#include "lib/state/state_db.h"
 
 static char path[64];
 static struct ibcc_state *rows; /* a database whose rows are replaced for each input, in memory */

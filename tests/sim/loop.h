@@ -20,8 +20,7 @@
 #include <ibcc/engine.h>
 #include <ibcc/inproc.h>
 #include <ibcc/scenario_file.h>
-
-#include "daemon/state/state.h"
+#include <ibcc/state.h>
 
 struct loop {
 	struct ibcc_scenario sc;

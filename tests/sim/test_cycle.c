@@ -4,9 +4,10 @@
  */
 #include "loop.h"
 
+#include <ibcc/carry.h>
+
 #include "tests/unit/files.h"
 
-#include "daemon/apply/carry.h"
 #include "lib/mad/collector_state.h"
 
 #define LUSTRE  "perftest/scenarios/lustre.yaml"

@@ -6,9 +6,9 @@
 
 #include <ibcc/device.h>
 #include <ibcc/gate.h>
+#include <ibcc/refusal.h>
 
-#include "daemon/apply/refusal.h"
-#include "daemon/state/state_db.h"
+#include "lib/state/state_db.h"
 #include "tests/unit/files.h"
 
 #define LUSTRE      "perftest/scenarios/lustre.yaml"

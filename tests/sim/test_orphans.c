@@ -7,7 +7,7 @@
 
 #include "tests/unit/files.h"
 
-#include "daemon/state/state_db.h"
+#include "lib/state/state_db.h"
 
 #define LUSTRE  "perftest/scenarios/lustre.yaml"
 #define PASS_PS (1000 * IBCC_PS_PER_US)

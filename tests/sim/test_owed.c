@@ -2,7 +2,7 @@
 /* A rollback or a disable that does not reach a node is completed when it can be reached. */
 #include "services.h"
 
-#include "daemon/state/state_db.h"
+#include "lib/state/state_db.h"
 
 #define LUSTRE  "perftest/scenarios/lustre.yaml"
 #define PASS_PS (1000 * IBCC_PS_PER_US)

@@ -6,10 +6,10 @@
 
 #include <limits.h>
 
-#include <ibcc/fabric_page.h>
 #include <ibcc/json.h>
 
 #include "daemon/report/report.h"
+#include "daemon/tune/page/fabric_page.h"
 #include "daemon/tune/page/map.h"
 
 #define PASS_PS (1000 * IBCC_PS_PER_US)

@@ -5,13 +5,14 @@
 
 #include <stdlib.h>
 
+#include <ibcc/carry.h>
+
 #include "fabrics.h"
 
 #include "files.h"
 #include "plans.h"
 
-#include "daemon/apply/carry.h"
-#include "daemon/state/state_db.h"
+#include "lib/state/state_db.h"
 
 #define GUID_A 0xa000000000000001u /* the top bit: numbers in the database are signed */
 #define GUID_B 0x2u

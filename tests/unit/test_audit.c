@@ -9,11 +9,11 @@
 
 #include <ibcc/apply.h>
 #include <ibcc/audit.h>
+#include <ibcc/carry.h>
 #include <ibcc/collect.h>
 #include <ibcc/inproc.h>
 
-#include "daemon/apply/carry.h"
-#include "daemon/state/state_db.h"
+#include "lib/state/state_db.h"
 
 struct fixture {
 	struct agent_fabric f;

@@ -14,8 +14,8 @@
 #include <jansson.h>
 
 #include <ibcc/decision.h>
-#include <ibcc/metrics.h>
 
+#include "daemon/metrics/metrics.h"
 #include "daemon/report/report.h"
 #include "daemon/service/service.h"
 

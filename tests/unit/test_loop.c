@@ -4,7 +4,7 @@
  */
 #include "daemons.h"
 
-#include "daemon/state/state.h"
+#include <ibcc/state.h>
 
 static void test_tells_systemd(void **state)
 {

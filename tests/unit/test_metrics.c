@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traffic.h"
+#include "daemon/metrics/metrics.h"
 
-#include <ibcc/metrics.h>
+#include "traffic.h"
 
 #define ODD_NAME "a\"b\\c\nd\033[31m"
 

@@ -4,11 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <ibcc/plugin_client.h>
+
 #include "fabrics.h"
 
 #include "files.h"
-
-#include "daemon/apply/plugin_client.h"
 
 /* A socket in a folder that only its owner may enter: the option that is missing is named. */
 static void test_not_for_us(void **state)

@@ -16,9 +16,8 @@
 #include "files.h"
 #include "plans.h"
 
+#include <ibcc/plugin_client.h>
 #include <ibcc/version.h>
-
-#include "daemon/apply/plugin_client.h"
 
 /* What the plugin of a test does with a connection after WELCOME. */
 typedef void (*script)(int fd);

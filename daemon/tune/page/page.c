@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The sections of a report as HTML (ibcc/fabric_page.h): status and figures, the map, where
+/* The sections of a report as HTML (fabric_page.h): status and figures, the map, where
  * congestion starts, changes, notes. Begin with ibcc_fabric_page_sections().
  */
-#include <ibcc/fabric_page.h>
+#include "daemon/tune/page/fabric_page.h"
 
 #include <stdlib.h>
 #include <string.h>

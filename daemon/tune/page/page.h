@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Parts of the page of ibcc/fabric_page.h. */
+/* Parts of the page of fabric_page.h. */
 #ifndef IBCC_TUNE_PAGE_H
 #define IBCC_TUNE_PAGE_H
 

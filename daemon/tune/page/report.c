@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <ibcc/fabric_page.h>
 #include <ibcc/file.h>
 
+#include "daemon/tune/page/fabric_page.h"
 #include "daemon/tune/tune.h"
 
 static int write_page(void *report, FILE *out)

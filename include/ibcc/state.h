@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What we did to the fabric, on disk: each plan is stored with the old values before its first
+ * Set, so that whatever happens in between can be undone.
+ *
+ * A transaction is one plan carried out. `rollback` takes back all transactions that are not taken
+ * back yet, or those from a given one on.
+ */
+#ifndef IBCC_STATE_H
+#define IBCC_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <jansson.h>
+
+#include <ibcc/audit.h>
+#include <ibcc/book.h>
+#include <ibcc/debt.h>
+#include <ibcc/plan.h>
+#include <ibcc/topo.h>
+#include <ibcc/why.h>
+
+struct ibcc_state;
+
+/* Settings of ours of which the file does not know any more what was there before us, or what we
+ * wrote, since rows of it are damaged.
+ */
+struct ibcc_damage {
+	uint32_t n;
+	/* Of damaged rows that do not even say whose they are, the oldest transaction: what seems
+	 * to have been written later for the first time may have been written there. 0: none.
+	 */
+	int64_t unplaced;
+	struct ibcc_why first; /* names the first of them */
+};
+
+/* Who wants a transaction, and why. */
+struct ibcc_txn {
+	const char *who;       /* "ibcc-tuned", "root (uid 0, pid 123)" */
+	const char *action;    /* "tune", "apply", "disable", "rollback" */
+	const char *via;       /* applier's name */
+	const char *summary;   /* the decision in a sentence */
+	const char *decisions; /* in codes, see ibcc_decisions_json(); NULL: none led to it */
+	int64_t undoes_from;   /* rollback: the first transaction it takes back; else 0 */
+	uint32_t confirm_s;    /* on trial: to be confirmed within so many seconds; 0: it stands */
+	/* The newest transaction, of which this is a further step: one entry of the history, which
+	 * keeps its action, summary and trial; 0: this begins a transaction of its own.
+	 */
+	int64_t extends;
+	/* Texts that are stored in the same commit as the plan; NULL: the old ones stay. */
+	const char *control;  /* what the settings are for, see ibcc_control_json() */
+	const char *refining; /* this is the first step of several: what the others may write */
+};
+
+/* A transaction that is taken back unless somebody confirms it in time. */
+struct ibcc_trial {
+	int64_t txn; /* 0: there was none yet */
+	uint32_t within_s;
+	int64_t until_s; /* seconds since 1970 */
+	bool pending, confirmed;
+};
+
+/* What is kept of a pass. Those up to the wait are worse the more they are. */
+enum ibcc_sample_field {
+	IBCC_SAMPLE_ROOTS,
+	IBCC_SAMPLE_VICTIMS,
+	IBCC_SAMPLE_WAITING,       /* channel adapters that wait longer than ca_wait_permille */
+	IBCC_SAMPLE_WAIT_PERMILLE, /* of the root, or of a port of its tree, that waits longest */
+	IBCC_SAMPLE_TOTAL_MBPS,    /* what all channel adapters send */
+	IBCC_SAMPLE_VICTIM_MBPS,   /* what victims send */
+	IBCC_SAMPLE_SWITCHES_ON,   /* that mark */
+	IBCC_SAMPLE_ADAPTERS_ON,   /* that hold back who is marked */
+	IBCC_SAMPLE_FIELDS
+};
+
+struct ibcc_state_sample {
+	int64_t at_s; /* since 1970 */
+	int64_t value[IBCC_SAMPLE_FIELDS];
+};
+
+/* Opens or creates the database and closes transactions that a process left open that is no more:
+ * their changes count as perhaps made. A file that cannot be written is read, and one that cannot
+ * be read is done without: see ibcc_state_trouble(). NULL with *err and *why without memory.
+ */
+struct ibcc_state *ibcc_state_open(const char *file, int *err, struct ibcc_why *why);
+void ibcc_state_close(struct ibcc_state *s);
+
+/* The caller holds the lock (ibcc_lock_take()) as long as it has the file: whatever is open there
+ * was left so, also where another process has the number of the one that left it, as after a crash
+ * of the host. Before the first transaction. -EIO.
+ */
+int ibcc_state_claim(struct ibcc_state *s);
+
+/* Why nothing can be written down, or what of it is damaged, and what to do about it; NULL if the
+ * last write succeeded and all is sound.
+ */
+const char *ibcc_state_trouble(const struct ibcc_state *s);
+
+/* Finds out whether the file is still at its place, whether what is ours can be read from it and,
+ * after trouble, tries it again, and writes down what could not be. Returns 0 or -EIO with the
+ * trouble, -ENOMEM.
+ */
+int ibcc_state_check(struct ibcc_state *s, struct ibcc_why *why);
+
+/* Transactions found open by ibcc_state_open() or ibcc_state_claim(): the process before ended in
+ * the middle of them. */
+uint32_t ibcc_state_interrupted(const struct ibcc_state *s);
+
+/* Stores a plan durably before it is carried out; its number goes to *id. `t` (may be NULL) gives
+ * the nodes their names. *txn and *plan must stay until ibcc_state_end(). Returns 0, -EIO.
+ */
+int ibcc_state_begin(struct ibcc_state *s, const struct ibcc_txn *txn, const struct ibcc_plan *plan,
+		     const struct ibcc_topo *t, int64_t *id, struct ibcc_why *why);
+
+/* The text that ibcc_txn:control had last, the caller's; NULL if there is none. */
+char *ibcc_state_control(struct ibcc_state *s);
+/* The transaction whose further steps are to come, with its text, the caller's; NULL if there is
+ * none.
+ */
+char *ibcc_state_refining(struct ibcc_state *s, int64_t *txn);
+/* No further steps are to come; with `all` nothing of what is on the fabric is under control
+ * either. -EIO.
+ */
+int ibcc_state_end_refining(struct ibcc_state *s, bool all);
+
+/* Stores what became of it. A rollback that was verified altogether marks the transactions it took
+ * back in the same commit. `err` and `text` are the applier's.
+ */
+int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err,
+		   const char *text, struct ibcc_why *why);
+
+/* Remembers what became of a plan that could not be stored. */
+void ibcc_state_note_unrecorded(struct ibcc_state *s, const struct ibcc_txn *txn,
+				const struct ibcc_plan *plan, const struct ibcc_result *r, int err);
+
+/* Is it known from the file what is ours? */
+bool ibcc_state_is_known(struct ibcc_state *s);
+
+/* Is there anything that could not be stored? */
+bool ibcc_state_is_ahead(const struct ibcc_state *s);
+
+/* Joins the transactions from `from` on (0: all) that are not taken back into one plan, oldest old
+ * value to newest new value for each attribute; its reverse takes them back. What is damaged is
+ * left out, and told in *damage (may be NULL). *first is the number of the oldest (0: none, and the
+ * plan is empty). -ENOENT: there is no transaction `from` that could be taken back; -EIO: the file
+ * cannot be read, and of all transactions nothing is known from before either; -ENOMEM.
+ */
+int ibcc_state_undo(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined, int64_t *first,
+		    struct ibcc_damage *damage, struct ibcc_why *why);
+
+/* Nothing is to be taken back of what is damaged: all is off. -EIO. */
+int ibcc_state_give_up_damaged(struct ibcc_state *s, struct ibcc_why *why);
+
+/* Tells what became of a change, by looking at the fabric: "verified", "unmade" (it is as before),
+ * "differs"; NULL: it cannot be known now. May write the node's LID into it.
+ */
+typedef const char *ibcc_state_settle_fn(void *arg, struct ibcc_change *c);
+
+/* Asks about every change of which it is not known whether it was made, and stores the answers.
+ * Returns 0, -EIO, -ENOMEM.
+ */
+int ibcc_state_settle(struct ibcc_state *s, ibcc_state_settle_fn *fn, void *arg,
+		      struct ibcc_why *why);
+
+/* Compares settings just read with the book, after it has settled by them what can be settled. *a
+ * is initialised by the call. -ENOMEM.
+ */
+int ibcc_state_audit(struct ibcc_state *s, const struct ibcc_topo *t,
+		     const struct ibcc_settings *actual, struct ibcc_audit *a,
+		     struct ibcc_why *why);
+
+/* The newest transaction on trial, pending or not. -EIO: it cannot be known. */
+int ibcc_state_trial(struct ibcc_state *s, struct ibcc_trial *t);
+
+/* Ends a trial that is pending: "confirmed", or "switched off" where there is nothing left to take
+ * back. One that is taken back is ended with that rollback, by ibcc_state_end(). -EIO.
+ */
+int ibcc_state_trial_end(struct ibcc_state *s, int64_t txn, const char *outcome, const char *who,
+			 struct ibcc_why *why);
+
+/* All that is ours, by attribute, as far as it is known: the state's, until it is changed. -ENOMEM.
+ */
+int ibcc_state_book(struct ibcc_state *s, const struct ibcc_book **book, struct ibcc_why *why);
+
+/* All that is owed; *debts is left alone on failure. -EIO, -ENOMEM. */
+int ibcc_state_debts(struct ibcc_state *s, struct ibcc_debts *debts);
+/* Writes one down, in place of an older one for its endport; its name is not asked for. -EIO. */
+int ibcc_state_owe(struct ibcc_state *s, const struct ibcc_debt *debt);
+/* Takes one away, as long as it is that one. -EIO. */
+int ibcc_state_paid(struct ibcc_state *s, const struct ibcc_debt *debt);
+/* Was nothing but rollbacks asked for, or decided, after a transaction? */
+bool ibcc_state_is_last_wish(struct ibcc_state *s, int64_t txn);
+
+/* Keeps what was predicted of a transaction; see ibcc_report_prediction(). -EIO, -ENOMEM. */
+int ibcc_state_predicted(struct ibcc_state *s, int64_t id, const json_t *prediction);
+/* Of transactions whose effect was measured and of which a range of the total was predicted: in how
+ * many of how many it held.
+ */
+void ibcc_state_hits(struct ibcc_state *s, uint32_t *held, uint32_t *of);
+
+/* The newest transaction's number; 0: none, or it cannot be known. */
+int64_t ibcc_state_newest(struct ibcc_state *s);
+/* That of another process than ours; -1: it cannot be known. */
+int64_t ibcc_state_newest_of_others(struct ibcc_state *s);
+
+/* The first and the last transaction whose effect was never measured though a measurement from
+ * before is there; *first is 0 if there are none. -EIO.
+ */
+int ibcc_state_unmeasured(struct ibcc_state *s, int64_t *first, int64_t *last);
+/* The effect of these can no longer be measured. -EIO. */
+int ibcc_state_unmeasurable(struct ibcc_state *s, int64_t first, int64_t last);
+/* Keeps what was measured before, and so many passes after, the transactions first..last. -EIO. */
+int ibcc_state_before(struct ibcc_state *s, int64_t first, int64_t last,
+		      const struct ibcc_state_sample *sample);
+int ibcc_state_after(struct ibcc_state *s, int64_t first, int64_t last, unsigned int passes,
+		     const struct ibcc_state_sample *sample);
+
+/* Adds to the series of the last 24 hours, and forgets what is older than that before it, or later,
+ * or more than a few thousand. -EIO.
+ */
+int ibcc_state_add_sample(struct ibcc_state *s, const struct ibcc_state_sample *sample);
+/* That series, {"fields": [name], "rows": [[number]]}, oldest first; the first field is "at". NULL
+ * with *err.
+ */
+json_t *ibcc_state_series(struct ibcc_state *s, int *err);
+
+/* The newest transactions, newest first, as a JSON array; those of one number with its changes.
+ * NULL with *err: -ENOENT, -EIO.
+ */
+json_t *ibcc_state_history(struct ibcc_state *s, unsigned int limit, int *err);
+json_t *ibcc_state_transaction(struct ibcc_state *s, int64_t id, int *err);
+
+/* A remark that outlives the process; an empty text takes it away. The returned text is owned by
+ * the caller, NULL if there is none.
+ */
+int ibcc_state_note_set(struct ibcc_state *s, const char *key, const char *text);
+char *ibcc_state_note(struct ibcc_state *s, const char *key);
+
+/* Forgets what is older than 90 days at `now_s` (seconds since 1970), and of the rest the older
+ * half again and again until the file uses no more than `max_bytes`; but for what a rollback or the
+ * audit needs. The file itself does not shrink: its room is used again. -EIO.
+ */
+int ibcc_state_prune(struct ibcc_state *s, int64_t now_s, uint64_t max_bytes);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Carries out a plan and stores it (carry.h): the plan and the values before it go to the state
+ * file first, then the Sets go out, then the outcome is stored. If the result is only a part of
+ * the plan where all was wanted, it is taken back. Begin with ibcc_carry_out(), at the end.
+ */
+#include <ibcc/carry.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <ibcc/vendor.h>
+
+/* Only a refusal tells that a Set was not carried out: whatever else went wrong, nobody knows, and
+ * what is left out here is forgotten with the transaction.
+ */
+static bool may_be_there(const struct ibcc_change_result *r)
+{
+	bool refused = r->outcome == IBCC_OUTCOME_FAILED && r->err == IBCC_CHANGE_REFUSED;
+
+	return ibcc_outcome_is_sent(r->outcome) && !refused;
+}
+
+/* Did a node take anything, whatever it says to being read? One that is silent to Sets has another
+ * key, as it seems, and would be silent to the way back, too.
+ */
+static bool was_any_taken(const struct ibcc_result *r)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		if (r->change[i].outcome == IBCC_OUTCOME_VERIFIED ||
+		    r->change[i].outcome == IBCC_OUTCOME_DIFFERS ||
+		    r->change[i].err == IBCC_CHANGE_TAKEN)
+			return true;
+	return false;
+}
+
+/* What is there before the first write of ours is what a rollback has to push one day. */
+static int way_back(struct ibcc_state *s, const struct ibcc_plan *plan, struct ibcc_plan *undo,
+		    struct ibcc_why *why)
+{
+	struct ibcc_plan first = { 0 };
+	const struct ibcc_book *book;
+	int rc = ibcc_state_book(s, &book, why);
+
+	for (uint32_t i = 0; !rc && i < plan->n; i++)
+		if (!ibcc_book_find(book, &plan->change[i]))
+			rc = ibcc_plan_append(&first, &plan->change[i]);
+	if (!rc)
+		rc = ibcc_plan_reverse(&first, undo);
+	ibcc_plan_fini(&first);
+	return rc;
+}
+
+/* ... within the bounds of whoever carries it out. */
+static int check_way_back(const struct ibcc_carry *c, const struct ibcc_plan *plan,
+			  struct ibcc_why *why)
+{
+	struct ibcc_plan undo = { 0 };
+	struct ibcc_why what = { "" };
+	int rc = way_back(c->state, plan, &undo, why);
+
+	if (!rc && ibcc_bounds_check(&c->applier->bounds, c->topo, c->has, &undo, NULL, &what))
+		rc = ibcc_why_set(
+			why, -ERANGE,
+			"what is there now could not be put back (%s): \"ibcc-tune disable\" "
+			"takes it off for good",
+			what.text);
+	ibcc_plan_fini(&undo);
+	return rc;
+}
+
+static void drop_node(struct ibcc_plan *plan, uint64_t guid)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < plan->n; i++)
+		if (plan->change[i].node_guid != guid)
+			plan->change[n++] = plan->change[i];
+	plan->n = n;
+}
+
+void ibcc_carry_leave_out(const struct ibcc_carry *c, struct ibcc_plan *plan)
+{
+	struct ibcc_plan undo = { 0 };
+	bool *bad = NULL;
+
+	if (!c->state || !c->applier->writes)
+		return;
+	if (!way_back(c->state, plan, &undo, NULL))
+		bad = calloc(undo.n ? undo.n : 1, sizeof(*bad));
+	if (bad && ibcc_bounds_check(&c->applier->bounds, c->topo, c->has, &undo, bad, NULL))
+		for (uint32_t i = 0; i < undo.n; i++)
+			if (bad[i])
+				drop_node(plan, undo.change[i].node_guid);
+	free(bad);
+	ibcc_plan_fini(&undo);
+}
+
+static int one_transaction(const struct ibcc_carry *c, const struct ibcc_txn *txn,
+			   const struct ibcc_plan *plan, struct ibcc_result *r, int64_t *id,
+			   struct ibcc_why *why)
+{
+	bool books = c->state && c->applier->writes, stored = false;
+	struct ibcc_plan sent = *plan;
+	struct ibcc_why disk = { "" };
+	int rc, end = 0;
+
+	sent.back = c->back;
+	rc = ibcc_applier_ready(c->applier, why);
+	if (!rc && books && !c->back)
+		rc = check_way_back(c, plan, why);
+	if (!rc && books) {
+		rc = ibcc_state_begin(c->state, txn, plan, c->topo, id, &disk);
+		stored = !rc;
+		if (rc == -EIO && c->back)
+			rc = 0;
+		else if (rc)
+			ibcc_why_set(why, rc, "%s", disk.text);
+	}
+	if (rc)
+		return rc;
+	rc = ibcc_applier_run(c->applier, &sent, r, why);
+	if (books && !stored)
+		ibcc_state_note_unrecorded(c->state, txn, plan, r, rc);
+	else if (stored)
+		end = ibcc_state_end(c->state, *id, r, rc, why ? why->text : "", &disk);
+	/* Left open, the transaction counts as perhaps made, which is the safe side. */
+	if (end && !rc && !c->back)
+		rc = ibcc_why_set(why, end, "the settings are made, but %s", disk.text);
+	return rc;
+}
+
+static int take_back(const struct ibcc_carry *c, const struct ibcc_plan *plan,
+		     const struct ibcc_result *r, int64_t id, struct ibcc_why *why)
+{
+	struct ibcc_plan made = { .generation = plan->generation }, undo = { 0 };
+	struct ibcc_result undone = { 0 };
+	struct ibcc_carry back = *c;
+	struct ibcc_txn txn = c->txn;
+	int64_t undo_id = 0;
+	uint32_t i;
+	int rc = 0;
+
+	back.back = true;
+	for (i = 0; !rc && i < plan->n; i++)
+		if (may_be_there(&r->change[i]))
+			rc = ibcc_plan_append(&made, &plan->change[i]);
+	if (!rc)
+		rc = ibcc_plan_reverse(&made, &undo);
+	if (!rc)
+		rc = ibcc_result_init(&undone, undo.n);
+	if (!rc && undo.n) {
+		txn.action = "rollback";
+		txn.summary = "took back a plan of which a part failed";
+		txn.decisions = NULL;
+		txn.undoes_from = id;
+		txn.confirm_s = 0;
+		rc = one_transaction(&back, &txn, &undo, &undone, &undo_id, why);
+	}
+	ibcc_result_fini(&undone);
+	ibcc_plan_fini(&undo);
+	ibcc_plan_fini(&made);
+	return rc;
+}
+
+int ibcc_carry_out(const struct ibcc_carry *c, struct ibcc_plan *plan, struct ibcc_result *r,
+		   struct ibcc_why *why)
+{
+	struct ibcc_why undo_why = { "" };
+	struct ibcc_txn txn = c->txn;
+	int64_t id = 0;
+	int rc, undo;
+
+	if (ibcc_result_init(r, plan->n))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	txn.via = c->applier->name;
+	if (c->topo)
+		ibcc_vendor_mark(c->topo, plan);
+	rc = one_transaction(c, &txn, plan, r, &id, why);
+	if (rc != -EIO || !c->all_or_nothing || !was_any_taken(r))
+		return rc;
+	undo = take_back(c, plan, r, id, &undo_why);
+	return ibcc_why_set(why, rc, "%s; %s%s", why ? why->text : "",
+			    undo ? "taking the others back failed: " : "the others are taken back",
+			    undo ? undo_why.text : "");
+}

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The stages of a polling cycle, one after the other. No other file knows all of them. */
+#include <ibcc/cycle.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/carry.h>
+#include <ibcc/proof.h>
+#include <ibcc/refusal.h>
+
+#include "lib/cycle/cycle_read.h"
+#include "lib/cycle/cycle_resume.h"
+#include "lib/cycle/cycle_rollout.h"
+#include "lib/cycle/cycle_support.h"
+
+int ibcc_cycle_init(struct ibcc_cycle *c, const struct ibcc_cycle_options *o,
+		    struct ibcc_transport *transport)
+{
+	*c = (struct ibcc_cycle){ .options = *o, .transport = transport };
+	if (!c->options.readback_passes)
+		c->options.readback_passes = IBCC_READBACK_PASSES;
+	c->estimator = ibcc_estimator_new(&o->estimator);
+	c->tuner = ibcc_tuner_new(&o->tuner);
+	return c->estimator && c->tuner ? 0 : -ENOMEM;
+}
+
+static void forget_decision(struct ibcc_cycle *c)
+{
+	free(c->proved.root);
+	c->proved = (struct ibcc_picture){ 0 };
+	c->unproved.n = 0;
+	ibcc_picture_fini(&c->picture);
+	ibcc_target_fini(&c->target);
+	ibcc_plan_fini(&c->plan);
+	ibcc_result_fini(&c->result);
+	memset(&c->picture, 0, sizeof(c->picture));
+	memset(&c->target, 0, sizeof(c->target));
+	ibcc_plan_fini(&c->repaired);
+	ibcc_result_fini(&c->repair);
+	c->decided = false;
+	c->acted = false;
+	c->audited = false;
+	c->act_err = 0;
+	c->blocked.text[0] = '\0';
+	c->refused = IBCC_REFUSED_NOT;
+	free(c->control);
+	free(c->nodes);
+	free(c->summary);
+	free(c->decisions);
+	c->control = c->nodes = c->summary = c->decisions = NULL;
+	c->n_controlled = 0;
+}
+
+void ibcc_cycle_fini(struct ibcc_cycle *c)
+{
+	if (!c)
+		return;
+	forget_decision(c);
+	ibcc_cycle_forget_resume(c);
+	ibcc_ledger_reset(&c->ledger);
+	ibcc_audit_fini(&c->audit);
+	ibcc_settings_fini(&c->actual);
+	ibcc_vendor_fini(&c->vendor);
+	ibcc_snapshot_fini(&c->snapshot);
+	ibcc_collector_free(c->collector);
+	ibcc_estimator_free(c->estimator);
+	ibcc_tuner_free(c->tuner);
+	ibcc_topo_free(c->topo);
+	*c = (struct ibcc_cycle){ 0 };
+}
+
+void ibcc_cycle_forget(struct ibcc_cycle *c)
+{
+	ibcc_tuner_reset(c->tuner);
+	ibcc_cycle_forget_resume(c);
+	ibcc_ledger_reset(&c->ledger);
+	ibcc_rollout_forget(&c->rollout);
+}
+
+uint32_t ibcc_cycle_pending(const struct ibcc_cycle *c)
+{
+	bool written = c->acted && c->result.n_verified == c->plan.n;
+
+	return (written ? 0 : c->plan.n) + c->rollout.n_left;
+}
+
+int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
+{
+	struct ibcc_collector *collector = NULL;
+	struct ibcc_settings actual = { 0 };
+
+	if (c->topo && ibcc_topo_equal(c->topo, topo)) {
+		if (c->topo->generation != topo->generation)
+			ibcc_collector_ask_again(c->collector);
+		c->topo->generation = topo->generation;
+		ibcc_topo_free(topo);
+		return 0;
+	}
+	collector = ibcc_collector_new();
+	if (!collector || ibcc_settings_init(&actual, topo))
+		goto no_memory;
+	ibcc_collector_set_deadline(collector, c->options.pass_deadline_ns);
+	if (c->topo && ibcc_collector_follow(collector, topo, c->collector, c->topo))
+		goto no_memory;
+	if (c->topo ? ibcc_snapshot_rebase(&c->snapshot, c->topo, topo)
+		    : ibcc_snapshot_init(&c->snapshot, topo))
+		goto no_memory;
+	if (ibcc_vendor_rebase(&c->vendor, c->topo, topo))
+		goto no_memory;
+	forget_decision(c);
+	c->rollout = (struct ibcc_rollout){ 0 };
+	ibcc_collector_free(c->collector);
+	ibcc_settings_fini(&c->actual);
+	ibcc_topo_free(c->topo);
+	c->collector = collector;
+	c->actual = actual;
+	c->actual_known = false;
+	ibcc_audit_fini(&c->audit);
+	c->topo = topo;
+	ibcc_estimator_reset(c->estimator);
+	ibcc_cycle_forget(c);
+	return 0;
+no_memory:
+	ibcc_collector_free(collector);
+	ibcc_settings_fini(&actual);
+	ibcc_topo_free(topo);
+	return -ENOMEM;
+}
+
+int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *e,
+		      const struct ibcc_tuner_params *t)
+{
+	struct ibcc_tuner *tuner = ibcc_tuner_new(t);
+
+	if (!tuner)
+		return -ENOMEM;
+	ibcc_estimator_retune(c->estimator, e);
+	ibcc_tuner_free(c->tuner);
+	c->tuner = tuner;
+	ibcc_cycle_forget_resume(c);
+	ibcc_ledger_reset(&c->ledger);
+	c->options.estimator = *e;
+	c->options.tuner = *t;
+	return 0;
+}
+
+static uint64_t cpu_ns(const struct ibcc_cycle *c)
+{
+	return c->options.cpu_ns ? c->options.cpu_ns() : 0;
+}
+
+/* The tuner's decision, and what becomes of settings of ours that it does not hold. */
+static int tune(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
+{
+	uint32_t keep_passes = act->within ? UINT32_MAX : c->options.tuner.quiet_passes;
+	const struct ibcc_book *book;
+	int rc = 0;
+
+	if (act->state)
+		rc = ibcc_state_book(act->state, &book, why);
+	if (!rc && act->state)
+		rc = ibcc_ledger_look(&c->ledger, book, c->topo, &c->actual);
+	if (!rc && act->state)
+		rc = ibcc_cycle_resume(c, act->state);
+	if (!rc)
+		rc = ibcc_tuner_step(c->tuner, c->topo, &c->proved, &c->actual, &c->ledger,
+				     &c->target);
+	if (!rc)
+		rc = ibcc_ledger_lay(&c->ledger, c->topo, &c->actual, &c->proved, keep_passes,
+				     &c->target);
+	return rc;
+}
+
+/* Where packets of some SLs need not go by the forwarding tables: which roots send on others? */
+static int prove(struct ibcc_cycle *c, const struct ibcc_act *act, uint16_t loose)
+{
+	bool some = loose && loose != UINT16_MAX;
+	const struct ibcc_picture *p = &c->picture;
+	uint32_t *port = calloc(p->n_roots + 1, sizeof(*port));
+	uint16_t *sls = calloc(p->n_roots + 1, sizeof(*sls));
+	int rc = port && sls ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < p->n_roots && !rc; i++)
+		port[i] = p->root[i].port;
+	if (!rc && some)
+		rc = ibcc_collector_read_sls(c->collector, c->transport, c->topo, &c->snapshot,
+					     port, p->n_roots, sls);
+	if (!rc && some && act->applier->writes && c->options.clear_counters)
+		rc = ibcc_collector_clear_sls(c->collector, c->transport, c->topo, port,
+					      p->n_roots);
+	if (!rc)
+		rc = ibcc_proof_run(p, loose, sls, &c->proved, &c->unproved);
+	free(sls);
+	free(port);
+	return rc;
+}
+
+static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
+{
+	uint16_t loose = c->options.trust_lft ? 0 : c->vendor.loose_sls;
+	uint64_t from = cpu_ns(c);
+	int rc;
+
+	rc = ibcc_estimator_run(c->estimator, c->topo, &c->snapshot, &c->actual,
+				ibcc_tuner_parameters(c->tuner), &c->picture);
+	if (rc)
+		return rc;
+	ibcc_picture_tell_logs(&c->picture, c->topo, &c->snapshot);
+	rc = ibcc_cycle_judge_rollout(c, act, why);
+	if (!rc)
+		rc = prove(c, act, loose);
+	if (rc)
+		return rc;
+	c->refused = ibcc_refusal_find(c);
+	ibcc_tuner_spare(c->tuner, loose);
+	ibcc_tuner_bound(c->tuner, act->applier->bounds.max_delay, act->applier->bounds.max_timer);
+	ibcc_tuner_may_learn(c->tuner, act->applier->writes && !ibcc_vendor_rules(&c->vendor));
+	ibcc_tuner_recommends(c->tuner, !act->applier->writes);
+	ibcc_tuner_confine(c->tuner, act->within);
+	rc = tune(c, act, why);
+	ibcc_tuner_confine(c->tuner, NULL);
+	if (!rc)
+		rc = ibcc_planner_run(c->topo, &c->actual, &c->target, &c->plan);
+	if (!rc && c->plan.n && act->state && act->applier->writes)
+		rc = ibcc_cycle_write_texts(c, act->refines);
+	if (rc)
+		return rc;
+	c->decided = true;
+	c->decide_ns = cpu_ns(c) - from;
+	if (c->target.suspect)
+		c->actual_age = c->options.readback_passes;
+	return 0;
+}
+
+/* Verified changes were read back equal, so the settings are known without reading all again. */
+static void adopt(struct ibcc_cycle *c)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < c->plan.n; i = ibcc_plan_end(&c->plan, i)) {
+		uint32_t e = ibcc_change_endport(&c->plan.change[i], c->topo);
+
+		if (e < c->actual.n)
+			rc = ibcc_endport_cc_copy(&c->actual.ep[e], &c->target.wanted.ep[e]);
+	}
+	c->actual_known = !rc;
+}
+
+static struct ibcc_carry carry_for(const struct ibcc_cycle *c, const struct ibcc_act *act,
+				   const char *action)
+{
+	return (struct ibcc_carry){
+		.applier = act->applier,
+		.state = act->state,
+		.topo = c->topo,
+		.has = &c->actual,
+		.txn = { .who = act->who,
+			 .action = action,
+			 .summary = c->summary,
+			 .decisions = c->decisions,
+			 .confirm_s = act->confirm_s,
+			 .extends = act->extends,
+			 .control = c->control,
+			 .refining = act->refines && !act->extends ? c->nodes : NULL },
+	};
+}
+
+/* A part of the plan is carried out in its place. */
+static int carry_part(struct ibcc_cycle *c, const struct ibcc_carry *carry, struct ibcc_plan *part,
+		      struct ibcc_why *why)
+{
+	ibcc_plan_fini(&c->plan);
+	ibcc_result_fini(&c->result);
+	c->plan = *part;
+	c->acted = true;
+	if (carry->applier->writes)
+		c->actual_known = false;
+	return ibcc_carry_out(carry, &c->plan, &c->result, why);
+}
+
+/* Who cannot be reached, or must not be overwritten, is no reason to leave the others throttled:
+ * what only relaxes is carried out all the same, and says whom it left out.
+ */
+static void relax(struct ibcc_cycle *c, const struct ibcc_act *act, const struct ibcc_carry *carry)
+{
+	struct ibcc_plan part;
+	struct ibcc_why why = { "" };
+	bool all;
+	int rc;
+
+	if (ibcc_plan_relaxing(c->topo, &c->actual, &c->target.wanted, &c->plan, &part))
+		return;
+	ibcc_carry_leave_out(carry, &part);
+	all = part.n == c->plan.n;
+	if (!part.n || (!all && (act->all_or_nothing || !act->applier->writes))) {
+		ibcc_plan_fini(&part);
+		return;
+	}
+	c->skips = true;
+	c->skipped = c->blocked;
+	rc = carry_part(c, carry, &part, &why);
+	if (rc || all)
+		c->act_err = ibcc_why_set(&c->blocked, rc, "%s", rc ? why.text : "");
+}
+
+/* Without a book to write in only the way back is gone. */
+static void act_without_book(struct ibcc_cycle *c, const struct ibcc_act *act)
+{
+	struct ibcc_carry carry = carry_for(c, act, act->action);
+	struct ibcc_plan part = { 0 };
+	const struct ibcc_book *book;
+	int rc = ibcc_state_book(act->state, &book, &c->blocked);
+
+	carry.back = true;
+	if (!rc)
+		rc = ibcc_ledger_way_back(book, c->topo, &c->actual, &c->plan, &part);
+	if (!rc && part.n)
+		rc = carry_part(c, &carry, &part, &c->blocked);
+	else
+		ibcc_plan_fini(&part);
+	c->act_err = rc ? rc : ibcc_why_set(&c->blocked, -EIO, "%s", act->bookless);
+}
+
+/* A fabric that is not ours to write to: only what we set earlier is taken off, where that is still
+ * possible.
+ */
+static void leave_alone(struct ibcc_cycle *c, const struct ibcc_act *act,
+			const struct ibcc_carry *carry)
+{
+	ibcc_refusal_text(c, c->refused, &c->blocked);
+	c->act_err = act->applier->writes ? -EPERM : 0;
+	if (c->plan.n && act->bookless && act->applier->writes)
+		act_without_book(c, act);
+	else if (c->plan.n)
+		relax(c, act, carry);
+	c->skips = false;
+	if (!c->acted) {
+		ibcc_plan_fini(&c->plan);
+		c->plan.n_unreachable = c->actual.n;
+	}
+}
+
+static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
+{
+	struct ibcc_carry carry = carry_for(c, act, act->action);
+
+	carry.all_or_nothing = act->all_or_nothing;
+	if (c->refused != IBCC_REFUSED_NOT) {
+		leave_alone(c, act, &carry);
+		return;
+	}
+	if (!c->plan.n)
+		return;
+	if (act->bookless && act->applier->writes) {
+		act_without_book(c, act);
+		return;
+	}
+	c->act_err = ibcc_gate_check(act->gate, c->topo, &c->actual, &c->proved, &c->target,
+				     &c->blocked);
+	if (c->act_err) {
+		relax(c, act, &carry);
+		return;
+	}
+	c->skips = false;
+	c->act_err = ibcc_cycle_split_plan(c, act, &c->blocked);
+	if (c->act_err || !c->plan.n)
+		return;
+	/* The split may have made others. */
+	carry.txn.summary = c->summary;
+	carry.txn.decisions = c->decisions;
+	c->act_err = ibcc_carry_out(&carry, &c->plan, &c->result, &c->blocked);
+	c->acted = true;
+	if (!act->applier->writes)
+		return;
+	if (c->act_err == -ERANGE) /* nothing is sent: one has what could not be put back */
+		relax(c, act, &carry);
+	if (c->act_err) {
+		c->actual_known = false;
+		return;
+	}
+	adopt(c);
+}
+
+/* Makes good what somebody else changed, or a node forgot. */
+static void repair(struct ibcc_cycle *c, const struct ibcc_act *act)
+{
+	struct ibcc_carry carry;
+	struct ibcc_why text;
+
+	ibcc_audit_text(c->topo, &c->audit, &text);
+	carry = carry_for(c, act, "repair");
+	carry.txn.summary = text.text;
+	carry.txn.decisions = NULL;
+	carry.txn.confirm_s = 0;
+	carry.txn.extends = 0;
+	carry.txn.control = carry.txn.refining = NULL;
+	c->repaired = c->audit.drift;
+	c->audit.drift = (struct ibcc_plan){ 0 };
+	c->act_err = ibcc_carry_out(&carry, &c->repaired, &c->repair, &c->blocked);
+	c->mended = !c->act_err;
+	c->drifted = text;
+	for (uint32_t i = 0; c->mended && i < c->repaired.n; i++)
+		ibcc_tuner_disturb(c->tuner, c->topo,
+				   ibcc_topo_find_endport(c->topo, c->repaired.change[i].node_guid,
+							  c->repaired.change[i].port));
+}
+
+static int audit(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
+{
+	int rc;
+
+	ibcc_audit_fini(&c->audit);
+	rc = ibcc_state_audit(act->state, c->topo, &c->actual, &c->audit, why);
+	c->audited = !rc;
+	return rc;
+}
+
+/* Each time settings have been read, they are held against the books. */
+static int look_at_books(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
+{
+	int rc;
+
+	if (!act->state || !c->actual_known || !c->read)
+		return 0;
+	rc = audit(c, act, why);
+	if (rc || !c->audit.drift.n)
+		return rc;
+	if (!act->repair && !act->overrule)
+		ibcc_cycle_block_foreign(c);
+	if (!act->repair || ibcc_refusal_check(c, NULL) || act->bookless || !act->applier->writes)
+		return rc;
+	repair(c, act);
+	rc = ibcc_cycle_readback(c, why);
+	return rc ? rc : audit(c, act, why);
+}
+
+int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
+{
+	struct ibcc_why said = { "" };
+	int rc;
+
+	if (!c->topo)
+		return ibcc_why_set(why, -ENOENT, "the topology is not known yet");
+	forget_decision(c);
+	c->mended = false;
+	rc = ibcc_cycle_observe(c, act, why);
+	if (!rc)
+		rc = look_at_books(c, act, why);
+	if (rc || !c->snapshot.interval_ns || c->act_err)
+		return rc;
+	rc = decide(c, act, &said);
+	if (rc) {
+		forget_decision(c);
+		return ibcc_why_set(why, rc, "no decision: %s",
+				    said.text[0] ? said.text : strerror(-rc));
+	}
+	act_on_plan(c, act);
+	/* Nothing to do: are they back? */
+	if (c->skips && !c->plan.n &&
+	    !ibcc_gate_check(act->gate, c->topo, &c->actual, &c->proved, &c->target, NULL))
+		c->skips = false;
+	return 0;
+}

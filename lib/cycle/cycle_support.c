@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Endports that must not be written although they have congestion control: with NVIDIA's own at
+ * work, with another program's settings, or without any effect of ours (cycle_support.h).
+ */
+#include "lib/cycle/cycle_support.h"
+
+static void block(struct ibcc_cycle *c, uint32_t endport, enum ibcc_cc_support why)
+{
+	if (endport < c->actual.n && c->actual.ep[endport].support == IBCC_CC_SUPPORTED)
+		ibcc_endport_judge(&c->actual.ep[endport], why);
+}
+
+void ibcc_cycle_block_vendors(struct ibcc_cycle *c)
+{
+	for (uint32_t i = 0; i < c->actual.n; i++) {
+		enum ibcc_cc_support why = ibcc_vendor_block(&c->vendor, i);
+
+		if (why != IBCC_CC_SUPPORTED)
+			ibcc_endport_judge(&c->actual.ep[i], why);
+	}
+}
+
+void ibcc_cycle_block_foreign(struct ibcc_cycle *c)
+{
+	const struct ibcc_audit *a = &c->audit;
+
+	if (a->n_made + a->n_unmade + a->n_other)
+		return;
+	for (uint32_t i = 0; i < a->drift.n; i++) {
+		const struct ibcc_change *ch = &a->drift.change[i];
+		uint32_t e = ibcc_topo_find_endport(c->topo, ch->node_guid, ch->port);
+
+		if (e < c->actual.n && ibcc_settings_are_on(&c->actual.ep[e]))
+			block(c, e, IBCC_CC_FOREIGN);
+	}
+}
+
+void ibcc_cycle_block_ignorers(struct ibcc_cycle *c)
+{
+	for (uint32_t i = 0; i < c->rollout.n_ignorers; i++)
+		block(c, c->rollout.ignorer[i].endport, IBCC_CC_NO_EFFECT);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a turn of the loop decided, in words. */
+#include <ibcc/cycle.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <ibcc/refusal.h>
+
+char *ibcc_cycle_words(const struct ibcc_cycle *c)
+{
+	struct ibcc_why why;
+	char *text;
+
+	if (c->refused == IBCC_REFUSED_NOT)
+		return ibcc_words_decisions(c->topo, &c->target.decisions);
+	ibcc_refusal_text(c, c->refused, &why);
+	return asprintf(&text, "observing only: %s", why.text) < 0 ? NULL : text;
+}
