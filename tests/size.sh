@@ -70,10 +70,11 @@ if [ $# -gt 0 ]; then
 	row "these" "$1" "$2"
 	exit
 fi
-table product lib/core lib/fabric lib/agents lib/io include daemon opensm-plugin
+# shellcheck disable=SC2046
+table product $(printf '%s\n' lib/*/ | sed 's,/$,,') include daemon opensm-plugin
 table "beside it" sim perftest tests
 # shellcheck disable=SC2046
-set -- $(count lib/law/controller.c lib/law/control.c lib/law/root.c lib/core/rule_*.c lib/law/rules.h lib/law/group.c lib/law/law.c \
-	lib/law/tuner.c lib/law/laying.c lib/core/picture*.[ch] include/ibcc/law.h include/ibcc/tuner.h \
+set -- $(count lib/law/controller.c lib/law/control.c lib/law/root.c lib/law/rules.c lib/law/rule_*.c lib/law/rules.h lib/law/group.c lib/law/law.c \
+	lib/law/tuner.c lib/law/laying.c lib/law/picture*.[ch] include/ibcc/law.h include/ibcc/tuner.h \
 	include/ibcc/parameters.h include/ibcc/picture.h include/ibcc/target.h include/ibcc/control.h)
 row "law" "$1" "$2"

@@ -5,9 +5,9 @@
 
 #include "daemon/tune/tune.h"
 
-/* Waits, after an apply that has written, until the daemon has refined it, and shows that; with -j
- * "apply" and "effect" are put into the answer instead. Returns an exit code: TUNE_ERROR if it has
- * ended before its roots hold.
+/* follow.c: waits, after an apply that has written, until the daemon has refined it, and shows
+ * that; with -j "apply" and "effect" are put into the answer instead. Returns an exit code:
+ * TUNE_ERROR if it has ended before its roots hold.
  */
 int tune_follow(struct tune *t, json_t *answer, json_int_t set_mads);
 

@@ -9,10 +9,10 @@
 
 #include "perftest/bench/bench.h"
 #include "perftest/bench/experiment.h"
-#include "perftest/bench/experiment_wire.h"
 #include "perftest/bench/figure.h"
 #include "perftest/bench/pool.h"
 #include "perftest/bench/truth.h"
+#include "perftest/bench/wire.h"
 
 /* Enough for a settling time to a hundredth of the run and for a smooth curve. */
 #define SAMPLES 200u

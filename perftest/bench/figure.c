@@ -7,8 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "perftest/bench/experiment_wire.h"
 #include "perftest/bench/select.h"
+#include "perftest/bench/wire.h"
 
 #define MAX_ARGS  3
 #define MAX_DEPTH 32

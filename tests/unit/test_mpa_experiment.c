@@ -13,8 +13,8 @@
 
 #include "files.h"
 #include "perftest/bench/experiment.h"
-#include "perftest/bench/experiment_wire.h"
 #include "perftest/bench/report.h"
+#include "perftest/bench/wire.h"
 
 #define HEAD "name: e\ntitle: t\nsource: s\n"
 #define MPA                                                                                        \

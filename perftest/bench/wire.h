@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Runs of experiments that measure real octets on the clock of this machine, see perftest/mpa. */
-#ifndef PERFTEST_BENCH_EXPERIMENT_WIRE_H
-#define PERFTEST_BENCH_EXPERIMENT_WIRE_H
+#ifndef PERFTEST_BENCH_WIRE_H
+#define PERFTEST_BENCH_WIRE_H
 
 #include "perftest/bench/experiment.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perftest/bench/experiment_wire.h"
+#include "perftest/bench/wire.h"
 
 #include <errno.h>
 #include <math.h>
