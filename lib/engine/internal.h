@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The engine's state, which the files of lib/fabric share. README.md describes the parts and the
+/* The engine's state, which the files of lib/engine share. README.md describes the parts and the
  * way of a packet through them.
  *
  *   heap of a group (ready.h) -> outq of the adapter's port -> link -> VOQ of (output, VL, input)
