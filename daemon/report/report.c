@@ -54,13 +54,23 @@ static uint32_t count_saturated(const struct ibcc_snapshot *s)
 	return n;
 }
 
-json_t *ibcc_report_decided(const struct ibcc_cycle *c)
+/* Frees the text. */
+static json_t *sentence(char *text)
 {
-	char *text = ibcc_cycle_words(c);
 	json_t *o = text ? ibcc_json_text(text) : NULL;
 
 	free(text);
 	return o;
+}
+
+json_t *ibcc_report_verdict(const struct ibcc_cycle *c)
+{
+	return sentence(ibcc_cycle_verdict(c));
+}
+
+json_t *ibcc_report_decided(const struct ibcc_cycle *c)
+{
+	return sentence(ibcc_cycle_words(c));
 }
 
 json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
@@ -229,9 +239,10 @@ json_t *ibcc_report_outline(const struct ibcc_cycle *c, const char *source)
 	const struct ibcc_result *r = result_of(c);
 	json_t *o;
 
-	o = json_pack("{si so so so si so so so si so so}", "schema", IBCC_REPORT_SCHEMA, "fabric",
-		      ibcc_report_fabric(c, source), "roots", ibcc_report_roots(c), "changes",
-		      json_array(), "unchanged", (int)c->plan.n_unchanged, "unreachable",
+	o = json_pack("{si so so so so si so so so si so so}", "schema", IBCC_REPORT_SCHEMA,
+		      "verdict", ibcc_report_verdict(c), "fabric", ibcc_report_fabric(c, source),
+		      "roots", ibcc_report_roots(c), "changes", json_array(), "unchanged",
+		      (int)c->plan.n_unchanged, "unreachable",
 		      ibcc_report_unreachable(c->topo, &c->actual), "prediction",
 		      json_pack("{sb ss}", "known", 0, "why", "none was made for this plan"),
 		      "summary", ibcc_report_decided(c), "writes", (int)c->plan.n, "push",

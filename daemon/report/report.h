@@ -55,7 +55,8 @@ json_t *ibcc_report_counters(const struct ibcc_cycle *c);
  */
 json_t *ibcc_report_mad_errors(const struct ibcc_topo *t, const struct ibcc_node_stats *s);
 
-/* What the last turn decided, as a sentence for people. */
+/* What is wrong with the fabric, and what the last turn decided, as sentences for people. */
+json_t *ibcc_report_verdict(const struct ibcc_cycle *c);
 json_t *ibcc_report_decided(const struct ibcc_cycle *c);
 
 /* Congestion roots with their sources, and where the tuner stands with each. */
@@ -112,11 +113,11 @@ json_t *ibcc_report_routing(const struct ibcc_cycle *c);
  */
 json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p);
 
-/* The whole last turn: the answer to a dry run, and to an apply. Keys: schema, fabric, roots,
- * changes, unchanged, unreachable, prediction, summary, writes, error (null or why the plan was or
- * would be refused), nvidia, routing (null, or what is not
- * proved since switches do not go by their tables), and result after an apply. Its prediction says
- * that there is none: who has one puts it there.
+/* The whole last turn: the answer to a dry run, and to an apply. Keys: schema, verdict, fabric,
+ * roots, changes, unchanged, unreachable, prediction, summary, writes, error (null or why the plan
+ * was or would be refused), nvidia, routing (null, or what is not proved since switches do not go
+ * by their tables), and result after an apply. Its prediction says that there is none: who has one
+ * puts it there.
  */
 json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source);
 /* The same without a change in "changes". */

@@ -123,6 +123,8 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 		json_decref(changes);
 		return;
 	}
+	if (tune_str(a, "verdict")[0])
+		tune_say("Verdict: ", "%s", tune_str(a, "verdict"));
 	print_fabric(json_object_get(a, "fabric"));
 	print_snapshot_age(a);
 	json_array_foreach (roots, i, o)

@@ -208,6 +208,7 @@ static void write_status(FILE *out, const json_t *s)
 	const char *paused = tune_str(s, "paused"), *reason = tune_str(s, "reason");
 	char text[TUNE_SENTENCE_BYTES];
 
+	print_line(out, "Verdict:", tune_str(s, "verdict"));
 	fprintf(out, "Daemon:    ibcc-tuned %s, pid %lld, up %lld s, configuration %s%s\n",
 		tune_str(s, "version"), tune_int(s, "pid"), tune_int(s, "uptime_s"),
 		tune_str(s, "config_file"),

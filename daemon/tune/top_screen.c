@@ -192,6 +192,7 @@ void tune_top_screen(FILE *out, const json_t *s, const char *trouble, time_t now
 		put(out, "Daemon", trouble, columns);
 		return;
 	}
+	put(out, "Verdict", tune_str(s, "verdict"), columns);
 	put_daemon(out, s, columns);
 	if (json_is_object(f)) {
 		snprintf(text, sizeof(text),

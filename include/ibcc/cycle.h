@@ -169,6 +169,9 @@ int ibcc_cycle_read_nodes(const struct ibcc_topo *t, const char *nodes, bool *wi
  */
 char *ibcc_cycle_words(const struct ibcc_cycle *c);
 
+/* What is wrong with the fabric, see ibcc_words_verdict(): the caller's. NULL without memory. */
+char *ibcc_cycle_verdict(const struct ibcc_cycle *c);
+
 /* Reads all settings from the fabric, now. Returns as ibcc_readback_run(). */
 int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why);
 

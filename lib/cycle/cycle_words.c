@@ -17,3 +17,9 @@ char *ibcc_cycle_words(const struct ibcc_cycle *c)
 	ibcc_refusal_text(c, c->refused, &why);
 	return asprintf(&text, "observing only: %s", why.text) < 0 ? NULL : text;
 }
+
+char *ibcc_cycle_verdict(const struct ibcc_cycle *c)
+{
+	return ibcc_words_verdict(c->topo, &c->picture,
+				  c->tuner ? ibcc_tuner_parameters(c->tuner) : NULL);
+}

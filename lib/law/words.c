@@ -10,13 +10,16 @@
 void ibcc_words_evidence(struct ibcc_text *x, const struct ibcc_topo *t,
 			 const struct ibcc_root_parameters *r)
 {
-	ibcc_text_say(x, "congestion starts at %s: ", name_of(t, r->port).text);
+	ibcc_text_say(x, "congestion starts at ");
+	ibcc_words_place(x, t, r->port);
 	if (r->kind == IBCC_CONGESTION_INPUT)
-		ibcc_text_add(x, "full with %u Mb/s while its feeders wait %.1f %% (PortXmitWait)",
+		ibcc_text_add(x,
+			      ": full with %u Mb/s while its feeders wait %.1f %% (PortXmitWait)",
 			      r->seen_mbps, r->tree_wait_permille / 10.0);
 	else
 		ibcc_text_add(x,
-			      "its receiver takes %u of %u Mb/s, it waits %.1f %% (PortXmitWait)",
+			      ": it takes %u of %u Mb/s, and the port to it waits %.1f %% of the "
+			      "time (PortXmitWait)",
 			      r->seen_mbps, r->link_mbps, r->wait_permille / 10.0);
 }
 

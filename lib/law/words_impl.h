@@ -4,6 +4,7 @@
 #define IBCC_LAW_WORDS_IMPL_H
 
 #include <ibcc/parameters.h>
+#include <ibcc/picture.h>
 #include <ibcc/text.h>
 #include <ibcc/topo.h>
 
@@ -22,5 +23,13 @@ static inline struct name name_of(const struct ibcc_topo *t, uint32_t port)
 /* words.c: where a root is, and the counters that say so. */
 void ibcc_words_evidence(struct ibcc_text *x, const struct ibcc_topo *t,
 			 const struct ibcc_root_parameters *r);
+
+/* words_root.c. Where a root is: the adapter that a switch port leads to, with the port, as
+ * "destination1 (leaf2 port 2)", or a link, as "leaf1 port 8 to leaf2 port 1".
+ */
+void ibcc_words_place(struct ibcc_text *x, const struct ibcc_topo *t, uint32_t port);
+/* The first adapters of a role, between two pieces of text; nothing where the root has none. */
+void ibcc_words_sources(struct ibcc_text *x, const struct ibcc_topo *t, const struct ibcc_root *r,
+			enum ibcc_role role, const char *before, const char *after);
 
 #endif

@@ -18,24 +18,38 @@ static void say_node(struct ibcc_text *x, const struct ibcc_topo *t, uint32_t po
 		ibcc_text_add(x, "0x%016llx", (unsigned long long)node->guid);
 }
 
-static void say_sources(struct ibcc_text *x, const struct ibcc_topo *t, const struct ibcc_root *r,
-			enum ibcc_role role, const char *what)
+void ibcc_words_sources(struct ibcc_text *x, const struct ibcc_topo *t, const struct ibcc_root *r,
+			enum ibcc_role role, const char *before, const char *after)
 {
 	unsigned int n = 0;
 
 	for (uint32_t i = 0; i < r->n_sources; i++) {
 		if (r->source[i].role != role)
 			continue;
-		if (!n)
-			ibcc_text_add(x, "; %s ", what);
 		if (n < NAMES_MAX) {
-			ibcc_text_add(x, n ? ", " : "");
+			ibcc_text_add(x, "%s", n ? ", " : before);
 			say_node(x, t, r->source[i].port);
 		}
 		n++;
 	}
 	if (n > NAMES_MAX)
 		ibcc_text_add(x, " and %u more", n - NAMES_MAX);
+	if (n)
+		ibcc_text_add(x, "%s", after);
+}
+
+void ibcc_words_place(struct ibcc_text *x, const struct ibcc_topo *t, uint32_t port)
+{
+	uint32_t peer = port < t->n_ports ? t->port[port].peer : IBCC_NONE;
+
+	if (peer == IBCC_NONE) {
+		ibcc_text_add(x, "%s", name_of(t, port).text);
+	} else if (ibcc_topo_is_switch(t, t->port[peer].node)) {
+		ibcc_text_add(x, "%s to %s", name_of(t, port).text, name_of(t, peer).text);
+	} else {
+		say_node(x, t, peer);
+		ibcc_text_add(x, " (%s)", name_of(t, port).text);
+	}
 }
 
 static void say_pairs(struct ibcc_text *x, const struct ibcc_topo *t, const struct ibcc_root *r)
@@ -62,25 +76,28 @@ int ibcc_picture_explain(const struct ibcc_topo *t, const struct ibcc_root *r, c
 			 size_t len)
 {
 	struct ibcc_text x = { .buf = buf, .len = len };
-	const struct name port = name_of(t, r->port);
 
+	if (len)
+		buf[0] = '\0';
+	ibcc_words_place(&x, t, r->port);
 	if (r->kind == IBCC_CONGESTION_INPUT)
-		ibcc_text_add(&x, "%s: input-generated, full with %u of %u Mb/s (PortXmitData)",
-			      port.text, r->rate_mbps, r->link_mbps);
+		ibcc_text_add(&x, ": oversubscribed link, full with %u of %u Mb/s (PortXmitData)",
+			      r->rate_mbps, r->link_mbps);
 	else if (r->hidden)
 		ibcc_text_add(&x,
-			      "%s: waits %.1f %% (PortXmitWait) for a switch that does not answer: "
+			      ": waits %.1f %% (PortXmitWait) for a switch that does not answer: "
 			      "congestion starts somewhere behind it",
-			      port.text, r->wait_permille / 10.0);
+			      r->wait_permille / 10.0);
 	else
 		ibcc_text_add(&x,
-			      "%s: output-generated, its receiver takes %u of %u Mb/s "
-			      "(PortXmitData) and it waits %.1f %% (PortXmitWait)",
-			      port.text, r->rate_mbps, r->link_mbps, r->wait_permille / 10.0);
-	ibcc_text_add(&x, "; ports feeding it wait up to %.1f %%", r->tree_wait_permille / 10.0);
-	say_sources(&x, t, r, IBCC_ROLE_CONTRIBUTOR, "contributors (BECN)");
-	say_sources(&x, t, r, IBCC_ROLE_CANDIDATE, "waiting");
-	say_sources(&x, t, r, IBCC_ROLE_VICTIM, "victims");
+			      ": slow receiver, takes %u of %u Mb/s (PortXmitData); the port to it "
+			      "waits %.1f %% of the time (PortXmitWait)",
+			      r->rate_mbps, r->link_mbps, r->wait_permille / 10.0);
+	ibcc_text_add(&x, "; ports upstream wait up to %.1f %%", r->tree_wait_permille / 10.0);
+	ibcc_words_sources(&x, t, r, IBCC_ROLE_CONTRIBUTOR, "; contributors (BECN) ", "");
+	ibcc_words_sources(&x, t, r, IBCC_ROLE_CANDIDATE,
+			   "; blocked, and suspected until marks tell ", "");
+	ibcc_words_sources(&x, t, r, IBCC_ROLE_VICTIM, "; victims ", "");
 	say_pairs(&x, t, r);
 	if (!ibcc_root_is_known(r) && r->unknown_mbps)
 		ibcc_text_add(

@@ -55,6 +55,7 @@ esc=$(printf '\033')
 # Key 1 of the keypad sends these bytes.
 on_terminal "${esc}Oq" '--limit 4' || fail "top on a terminal"
 equal "drawn four times: a q in an escape sequence is no key" "$(grep -o "$esc\[H" "$TMP/screen" | wc -l)" 4
+check "the verdict names the slow receiver" grep -q 'Verdict.*destination1 (leaf2 port 2)' "$TMP/screen"
 equal "on a screen of its own, once" "$(grep -o "$esc\[?1049h" "$TMP/screen" | wc -l)" 1
 equal "which is left again, with the cursor" "$(tail -c 14 "$TMP/screen" | tr -d '\r\n')" "${esc}[?25h${esc}[?1049l"
 sed "s/$esc\[[?0-9]*[a-zA-Z]//g" "$TMP/screen" | tr -d '\r' >"$TMP/text"

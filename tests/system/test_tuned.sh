@@ -26,10 +26,17 @@ start_tuned
 wait_until 20 status '.roots == 1 and .writes_pending > 0' || fail "the daemon sees no congestion"
 ok "observe: congestion is seen"
 check "observe: the decision and its reason are logged" \
-	grep -q 'decision: congestion starts at leaf2 port 2: its receiver takes .*PortXmitWait' "$TMP/tuned.log"
+	grep -q 'decision: congestion starts at destination1 (leaf2 port 2): it takes .*PortXmitWait' "$TMP/tuned.log"
 check "observe: and where it would write" \
 	grep -q 'would write [0-9]* settings (ibcc-tune plan shows them): .* and 1 more' "$TMP/tuned.log"
 equal "observe: nothing is written" "$(set_mads)" 0
+verdict='^Verdict:  *1 slow receiver: destination1 (leaf2 port 2) takes 47 % of its link; .*source1'
+for command in status plan; do
+	tune "$command" 2>"$TMP/tune.log" | head -n 1 >"$TMP/first"
+	check "the first line of $command names the slow receiver" grep -q "$verdict" "$TMP/first"
+done
+check "so does the log, when it first sees congestion" \
+	grep -q 'congestion: destination1 (leaf2 port 2): slow receiver, ' "$TMP/tuned.log"
 
 check "it limits its own system calls" grep -q '^Seccomp:[[:space:]]*2$' "/proc/$TUNED_PID/status"
 

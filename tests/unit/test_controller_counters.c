@@ -48,9 +48,10 @@ static void test_first_settings(void **state)
 	assert_int_equal(cc(f, LUSTRE_SLOW)->cct.limit, 0);
 	assert_why(
 		f, LUSTRE_SW2, IBCC_CC_ATTR_SW_PORT_SETTING,
-		"congestion starts at sw2 port 1: its receiver takes 14960 of 32000 Mb/s, it waits "
-		"53.2 % (PortXmitWait); mark there alone, from 25 % of the queue on (Threshold "
-		"12)");
+		"congestion starts at slow (sw2 port 1): it takes 14960 of 32000 Mb/s, and the "
+		"port "
+		"to it waits 53.2 % of the time (PortXmitWait); mark there alone, from 25 % of the "
+		"queue on (Threshold 12)");
 	assert_why(f, LUSTRE_SW2, IBCC_CC_ATTR_SW_SETTING,
 		   "has no credits 53.2 % of the time (PortXmitWait): without its Victim_Mask bit");
 	assert_why(f, LUSTRE_SRC2, IBCC_CC_ATTR_CCT,

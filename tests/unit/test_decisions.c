@@ -10,11 +10,11 @@
 #define SLOW IBCC_CONGESTION_OUTPUT
 
 #define SLOW_AT                                                                                    \
-	"congestion starts at leaf3 port 1: its receiver takes 14960 of 32000 Mb/s, it waits "     \
-	"53.2 % (PortXmitWait)"
+	"congestion starts at h6 (leaf3 port 1): it takes 14960 of 32000 Mb/s, and the port to "   \
+	"it waits 53.2 % of the time (PortXmitWait)"
 #define FULL_AT                                                                                    \
-	"congestion starts at leaf3 port 1: full with 14960 Mb/s while its feeders wait 81.7 % "   \
-	"(PortXmitWait)"
+	"congestion starts at h6 (leaf3 port 1): full with 14960 Mb/s while its feeders wait "     \
+	"81.7 % (PortXmitWait)"
 
 /* The one place that knows the sentences of decisions. */
 static const struct {

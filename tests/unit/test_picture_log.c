@@ -270,9 +270,9 @@ static void test_explain(void **state)
 	pass(f);
 	n = ibcc_picture_explain(f->t, at(f, port), buf, sizeof(buf));
 	assert_int_equal(n, strlen(buf));
-	assert_non_null(strstr(buf, "sw2 port 1: output-generated"));
+	assert_non_null(strstr(buf, "slow (sw2 port 1): slow receiver, takes"));
 	assert_non_null(strstr(buf, "14960 of 32000 Mb/s (PortXmitData)"));
-	assert_non_null(strstr(buf, "53.2 % (PortXmitWait)"));
+	assert_non_null(strstr(buf, "53.2 % of the time (PortXmitWait)"));
 	assert_non_null(strstr(buf, "contributors (BECN) src1, src2, src3; victims src4"));
 	assert_int_equal(ibcc_picture_explain(f->t, at(f, port), small, sizeof(small)), n);
 	assert_int_equal(strlen(small), sizeof(small) - 1);

@@ -354,7 +354,10 @@ void ibcc_fabric_page_sections(FILE *out, const json_t *report)
 {
 	const json_t *plan = json_object_get(report, "plan");
 	const json_t *settings = json_object_get(report, "settings");
+	const char *verdict = tune_str(json_object_get(report, "status"), "verdict");
 
+	if (verdict[0])
+		ibcc_page_paragraph(out, verdict);
 	write_figures(out, json_object_get(report, "status"));
 	write_map(out, report);
 	if (json_is_object(plan))
