@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The clients of ibsim that the proxy is (upstream.h): one slot for each host that clients are
  * attached at. ibsim answers control in order on one socket, so one request at a time is under
- * way there, and the others wait in `ctls`.
- *
- * Longer than 500 lines: control, MADs, their order and ibsim's end share one set of queues.
+ * way there, and the others wait in `ctls`. Control, MADs, their order and ibsim's end share one
+ * set of queues, so they are in one file.
  */
 #include "sim/upstream.h"
 
