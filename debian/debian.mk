@@ -8,7 +8,7 @@
 .PHONY: deb rpm check-boot check-debian
 
 version := $(shell sed -n 's/.*IBCC_VERSION "\(.*\)"/\1/p' include/ibcc/version.h)
-sources := $(wildcard Makefile LICENSE NEWS README.md CONTRIBUTING.md LICENSES include lib daemon opensm-plugin sim \
+sources := $(wildcard Makefile LICENSE NEWS README.md INSTALL.md CONTRIBUTING.md LICENSES include lib daemon opensm-plugin sim \
 	   perftest tests systemd monitoring man doc debian rpm)
 
 deb:

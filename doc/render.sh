@@ -29,7 +29,8 @@ head_of()
 # text MD PLOT TABLE, by way of $tmp
 text()
 {
-	cmark-gfm -e table --unsafe "$1" >"$tmp/text"
+	# All pages are in one folder, as HTML.
+	cmark-gfm -e table --unsafe "$1" | sed 's|href="\(experiments/\)\{0,1\}\([a-z0-9-]*\)\.md|href="\2.html|g' >"$tmp/text"
 	awk -v plot="$2" -v table="$3" '
 	function insert(file, line) { while ((getline line < file) > 0) print line }
 	/^<!-- plot -->$/ { insert(plot); next }
@@ -128,6 +129,8 @@ index()
 	shift
 	{
 		head_of 'Experiments'
+		echo '<h1>Begin here</h1>'
+		echo '<p><a href="concepts.html">Concepts</a></p>'
 		echo '<h1>The control law</h1>'
 		echo '<p><a href="control-law.html">What the daemon sees, sets and corrects, and why</a></p>'
 		echo '<p><a href="prediction.html">What a plan will bring</a></p>'

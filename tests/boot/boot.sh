@@ -125,9 +125,9 @@ sh_inside 'mkdir -p /tmp/osm /etc/systemd/system/ibcc-tuned.service.d && cat >/e
 	TimeoutAbortSec=1
 	RestartSec=1
 UNIT
-# What README says is to be written there.
-opensm_lines=$(sed -n 's/^    \(\(event_plugin_name\|congestion_control\) .*\)/\1/p' "$top/README.md")
-[ "$(wc -l <<<"$opensm_lines")" = 2 ] || fail "README's lines for OpenSM: $opensm_lines"
+# The two lines that INSTALL.md shows.
+opensm_lines=$(sed -n 's/^    \(\(event_plugin_name\|congestion_control\) .*\)/\1/p' "$top/INSTALL.md")
+[ "$(wc -l <<<"$opensm_lines")" = 2 ] || fail "INSTALL.md's lines for OpenSM: $opensm_lines"
 sh_inside 'cat >/etc/opensm/opensm.conf' <<<"$opensm_lines
 force_log_flush TRUE"
 inside systemd-run -q --unit=fabric --uid=ibcc --working-directory=/tmp ibcc-sim run \
@@ -146,12 +146,13 @@ wait_until 90 journal 'decision: ' || fail "no decision in the journal"
 ok "a decision is in the journal"
 inside ibcc-tune status | grep -q 'observe' || fail "it is no observer"
 
-# The first day: README's commands as they stand there, then a plan that is looked at before it is made.
+# The first day: the commands of README and INSTALL.md as they stand there, then a plan that is looked at before it is made.
 planned() { inside ibcc-tune plan -j | grep -Eq '"writes": ?[1-9]'; }
 is_on() { inside ibcc-tune show -j | grep -Eq '"CCTI_Limit": ?[1-9]'; }
 wait_until 90 planned || fail "nothing is planned: $(inside ibcc-tune plan)"
-sed -n '/^    systemctl enable/,/^$/s/^    \([^#]*[^# ]\).*/\1/p' "$top/README.md" >"$dir/use"
-[ "$(wc -l <"$dir/use")" -ge 6 ] || fail "README's commands: $(cat "$dir/use")"
+sed -n '/^    systemctl enable/,/^$/s/^    \([^#]*[^# ]\).*/\1/p' "$top/README.md" \
+	"$top/INSTALL.md" >"$dir/use"
+[ "$(wc -l <"$dir/use")" -ge 9 ] || fail "README's commands: $(cat "$dir/use")"
 while read -r line <&3; do
 	# Without a terminal it would go on.
 	[ "$line" != 'ibcc-tune top' ] || line='ibcc-tune top --limit 1'

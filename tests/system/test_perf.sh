@@ -37,7 +37,8 @@ for plan in hotspot all-to-all allreduce checkpoint; do
 done
 # What the plan is for: the engine says that the victim suffers.
 predict=$(sed -n 's/^ibcc-bench scenario plan.yaml //p' "$top/man/ibcc-perf.1")
-grep -qF "ibcc-bench scenario plan.yaml $predict " "$top/README.md" || fail "README predicts otherwise than the man page"
+grep -qF "ibcc-bench scenario plan.yaml $predict " "$top/perftest/README.md" ||
+	fail "perftest/README.md predicts otherwise than the man page"
 # shellcheck disable=SC2086 # options, as the man page has them
 "$bench" scenario "$TMP/hotspot.yaml" -j $predict >"$TMP/predicted.json" || fail "prediction"
 check "and predicts that the victim of the hotspot gets no more than the hot flows" \
