@@ -67,13 +67,13 @@ int ibcc_target_explain(const struct ibcc_target *target, const struct ibcc_topo
 			uint32_t endport, uint16_t attr_id, char *buf, size_t len);
 
 /* Limits of what is laid over a fabric. */
-struct ibcc_laying {
+struct ibcc_overlay {
 	uint16_t spared_sls; /* of adapters: they keep what they have */
 	/* What no table and no timer goes beyond, see struct ibcc_bounds. */
 	uint32_t max_delay;
 	uint16_t max_timer;
 };
-#define IBCC_LAYING_UNLIMITED                                                                      \
+#define IBCC_OVERLAY_UNLIMITED                                                                      \
 	{                                                                                          \
 		.max_delay = IBCC_CCT_MAX_MULT, .max_timer = UINT16_MAX                            \
 	}
@@ -85,7 +85,7 @@ struct ibcc_ledger; /* <ibcc/ledger.h> */
  * of an endport, and the ledger (of the topology) holds it until it has that base again. *out is
  * initialised by the call, without decisions. -ENOMEM.
  */
-int ibcc_laying_run(const struct ibcc_laying *l, const struct ibcc_topo *t,
+int ibcc_overlay_run(const struct ibcc_overlay *l, const struct ibcc_topo *t,
 		    const struct ibcc_parameters *p, const struct ibcc_settings *actual,
 		    struct ibcc_ledger *ledger, struct ibcc_target *out);
 

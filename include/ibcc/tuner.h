@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Decides which settings the fabric should have: which hotspots are controlled, from when, for how
- * long and how firmly (controller), what nodes get for that (laying), and why (decisions).
+ * long and how firmly (controller), what nodes get for that (overlay), and why (decisions).
  */
 #ifndef IBCC_TUNER_H
 #define IBCC_TUNER_H

@@ -44,7 +44,7 @@ struct pass {
 
 /* controller.c: forgets all about the fabric. */
 void ibcc_controller_reset(struct ibcc_controller *c);
-/* One decision. `unset`: what of the last parameters is not on the fabric (see ibcc_laying_run()).
+/* One decision. `unset`: what of the last parameters is not on the fabric (see ibcc_overlay_run()).
  * -ENOMEM.
  */
 int ibcc_controller_step(struct pass *p, const struct ibcc_target *unset);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One decision: parameters by the controller, settings by laying. */
+/* One decision: parameters by the controller, settings by overlay. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 struct ibcc_tuner {
 	struct ibcc_controller controller;
-	struct ibcc_laying laying;
+	struct ibcc_overlay overlay;
 };
 
 void ibcc_tuner_defaults(struct ibcc_tuner_params *p)
@@ -56,13 +56,13 @@ const struct ibcc_parameters *ibcc_tuner_parameters(const struct ibcc_tuner *tn)
 
 void ibcc_tuner_spare(struct ibcc_tuner *tn, uint16_t sls)
 {
-	tn->laying.spared_sls = sls;
+	tn->overlay.spared_sls = sls;
 }
 
 void ibcc_tuner_bound(struct ibcc_tuner *tn, uint32_t max_delay, uint16_t max_timer)
 {
-	tn->laying.max_delay = max_delay;
-	tn->laying.max_timer = max_timer;
+	tn->overlay.max_delay = max_delay;
+	tn->overlay.max_timer = max_timer;
 }
 
 void ibcc_tuner_may_learn(struct ibcc_tuner *tn, bool may)
@@ -107,7 +107,7 @@ static int prepare(struct ibcc_tuner *tn, const struct ibcc_topo *t, struct ibcc
 	if (tn->controller.par.n_endports != t->n_endports)
 		ibcc_tuner_reset(tn);
 	tn->controller.par.n_endports = t->n_endports;
-	tn->controller.par.max_timer = tn->laying.max_timer;
+	tn->controller.par.max_timer = tn->overlay.max_timer;
 	return ibcc_ledger_fit(ledger, t);
 }
 
@@ -119,7 +119,7 @@ int ibcc_tuner_lay(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 
 	ibcc_parameters_group(&tn->controller.par, t);
 	return ret ? ret
-		   : ibcc_laying_run(&tn->laying, t, &tn->controller.par, actual, ledger, out);
+		   : ibcc_overlay_run(&tn->overlay, t, &tn->controller.par, actual, ledger, out);
 }
 
 /* Is what a saved root wants on the fabric, and ours? It may have changed less than was wanted: a
@@ -195,7 +195,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 	int ret = prepare(tn, t, ledger);
 
 	if (!ret)
-		ret = ibcc_laying_run(&tn->laying, t, par, actual, ledger, &unset);
+		ret = ibcc_overlay_run(&tn->overlay, t, par, actual, ledger, &unset);
 	if (ret)
 		return ret;
 	ret = ibcc_controller_step(&pass, &unset);
@@ -203,7 +203,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 		ret = -ENOMEM;
 	ibcc_target_fini(&unset);
 	if (!ret)
-		ret = ibcc_laying_run(&tn->laying, t, par, actual, ledger, out);
+		ret = ibcc_overlay_run(&tn->overlay, t, par, actual, ledger, out);
 	if (ret) {
 		ibcc_decisions_fini(&pass.said);
 		return ret;

@@ -84,7 +84,7 @@ int ibcc_individual_settings(const struct ibcc_scenario *s, const struct ibcc_tr
 			     const struct ibcc_individual *v, struct ibcc_settings *out)
 {
 	struct ibcc_parameters p = { .n_endports = s->topo->n_endports };
-	const struct ibcc_laying laying = IBCC_LAYING_UNLIMITED;
+	const struct ibcc_overlay overlay = IBCC_OVERLAY_UNLIMITED;
 	struct ibcc_ledger ledger = { 0 };
 	struct ibcc_settings actual;
 	struct ibcc_target target = { .n_reasons = 0 };
@@ -98,7 +98,7 @@ int ibcc_individual_settings(const struct ibcc_scenario *s, const struct ibcc_tr
 			rc = add_root(&p, s, &truth->root[i], v);
 	if (!rc) {
 		ibcc_parameters_group(&p, s->topo);
-		rc = ibcc_laying_run(&laying, s->topo, &p, &actual, &ledger, &target);
+		rc = ibcc_overlay_run(&overlay, s->topo, &p, &actual, &ledger, &target);
 	}
 	if (!rc) {
 		*out = target.wanted;

@@ -40,7 +40,7 @@ struct ibcc_reason *ibcc_target_add(struct ibcc_target *t, uint32_t endport, uin
 
 /* One run. */
 struct job {
-	const struct ibcc_laying *l;
+	const struct ibcc_overlay *l;
 	const struct ibcc_topo *t;
 	const struct ibcc_parameters *p;
 	const struct ibcc_settings *actual;
@@ -331,7 +331,7 @@ static int lay(const struct job *j, uint32_t i)
 	return ret;
 }
 
-int ibcc_laying_run(const struct ibcc_laying *l, const struct ibcc_topo *t,
+int ibcc_overlay_run(const struct ibcc_overlay *l, const struct ibcc_topo *t,
 		    const struct ibcc_parameters *p, const struct ibcc_settings *actual,
 		    struct ibcc_ledger *ledger, struct ibcc_target *out)
 {

@@ -4,14 +4,14 @@
 
 struct laid {
 	struct two h;
-	struct ibcc_laying l;
+	struct ibcc_overlay l;
 	struct ibcc_ledger ledger;
 	struct ibcc_target target;
 };
 
 static void begin(struct fixture *f, struct laid *x)
 {
-	*x = (struct laid){ .l = IBCC_LAYING_UNLIMITED };
+	*x = (struct laid){ .l = IBCC_OVERLAY_UNLIMITED };
 	two_roots(f, &x->h);
 	assert_int_equal(ibcc_ledger_fit(&x->ledger, f->t), 0);
 }
@@ -21,7 +21,7 @@ static uint32_t lay(struct fixture *f, struct laid *x)
 {
 	ibcc_target_fini(&x->target);
 	ibcc_parameters_group(&x->h.p, f->t);
-	assert_int_equal(ibcc_laying_run(&x->l, f->t, &x->h.p, &f->actual, &x->ledger, &x->target),
+	assert_int_equal(ibcc_overlay_run(&x->l, f->t, &x->h.p, &f->actual, &x->ledger, &x->target),
 			 0);
 	take(f, &x->target.wanted);
 	return x->target.n_reasons;
