@@ -191,7 +191,7 @@ json_t *ibcc_report_unreachable(const struct ibcc_topo *t, const struct ibcc_set
 
 	for (i = 0; list && i < s->n; i++) {
 		const struct ibcc_topo_port *p = &t->port[t->endport[i]];
-		const char *reason = ibcc_gate_reason(&s->ep[i]);
+		const char *reason = ibcc_precheck_reason(&s->ep[i]);
 		json_t *o;
 
 		if (!reason || !p->lid || !ibcc_device_takes_part(t, p->node))

@@ -19,7 +19,7 @@ static json_t *endport_object(const struct ibcc_topo *t, uint32_t port,
 {
 	const struct ibcc_topo_port *p = &t->port[port];
 	bool is_switch = ibcc_topo_is_switch(t, p->node);
-	const char *reason = ibcc_gate_reason(ep);
+	const char *reason = ibcc_precheck_reason(ep);
 	json_t *o = ibcc_json_port(t, port);
 
 	json_object_update_new(o, json_pack("{si ss sb}", "lid", p->lid, "type",

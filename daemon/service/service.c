@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <ibcc/gate.h>
+#include <ibcc/precheck.h>
 #include <ibcc/notice.h>
 #include <ibcc/now.h>
 #include <ibcc/plugin_client.h>
@@ -90,7 +90,7 @@ static int run_cycle(struct ibcc_service *s, const struct ibcc_act *act, struct 
 
 int ibcc_service_pass_dry(struct ibcc_service *s, struct ibcc_why *why)
 {
-	struct ibcc_act act = { .applier = s->null_applier, .gate = IBCC_GATE_NODES_OF_TREE };
+	struct ibcc_act act = { .applier = s->null_applier, .gate = IBCC_PRECHECK_NODES_OF_TREE };
 	int rc = ibcc_service_prepare(s, why);
 
 	return conclude(s, rc ? rc : run_cycle(s, &act, why), why);
@@ -103,7 +103,7 @@ static void act_by_request(struct ibcc_service *s, const struct ibcc_request *r,
 	act->who = r->who;
 	act->action = "apply";
 	act->confirm_s = r->confirm_s;
-	act->gate = r->skip_unsupported ? IBCC_GATE_NODES_OF_TREE : IBCC_GATE_ALL_NODES;
+	act->gate = r->skip_unsupported ? IBCC_PRECHECK_NODES_OF_TREE : IBCC_PRECHECK_ALL_NODES;
 	act->all_or_nothing = true;
 	act->overrule = true;
 	act->refines = true;
@@ -118,7 +118,7 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 {
 	struct ibcc_act act = { .who = "ibcc-tuned",
 				.action = "tune",
-				.gate = IBCC_GATE_NODES_OF_TREE };
+				.gate = IBCC_PRECHECK_NODES_OF_TREE };
 	struct ibcc_why disk = { "" }, led = { "" };
 	bool stored, writes, leads, refines, *within = NULL;
 	int64_t newest;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <ibcc/gate.h>
+#include <ibcc/precheck.h>
 #include <ibcc/json.h>
 
 #include "daemon/service/service_impl.h"
@@ -57,7 +57,7 @@ static const char *cause_of(const struct ibcc_service *s, const struct ibcc_debt
 	if (!ibcc_service_debt_is_payable(s, d)) {
 		uint32_t e = ibcc_service_debt_endport(s, d);
 
-		return e < s->cycle.actual.n ? ibcc_gate_reason(&s->cycle.actual.ep[e]) : "";
+		return e < s->cycle.actual.n ? ibcc_precheck_reason(&s->cycle.actual.ep[e]) : "";
 	}
 	cause = ibcc_debt_cause(d);
 	return cause ? cause : "";

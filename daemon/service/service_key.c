@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include <ibcc/collect.h>
-#include <ibcc/gate.h>
+#include <ibcc/precheck.h>
 #include <ibcc/mad.h>
 
 #include "daemon/report/report.h"
@@ -85,7 +85,7 @@ static int make_plan(struct ibcc_service *s, const struct ibcc_settings *with_ne
 			plan->n_unchanged++;
 		else if (!n++)
 			ibcc_why_set(strangers, -EACCES, "\"%s\" 0x%016" PRIx64 " %s", node->desc,
-				     node->guid, ibcc_gate_reason(ep));
+				     node->guid, ibcc_precheck_reason(ep));
 	}
 	return rc;
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include <ibcc/gate.h>
+#include <ibcc/precheck.h>
 #include <ibcc/refusal.h>
 #include <ibcc/state.h>
 
@@ -31,7 +31,7 @@ static int check_change(const struct ibcc_service *s, const struct ibcc_change *
 	ep = &s->cycle.actual.ep[t->port[port].endport];
 	if (ep->support != IBCC_CC_SUPPORTED)
 		return ibcc_why_set(why, -ESTALE, "%s 0x%016" PRIx64 " %s", desc, c->node_guid,
-				    ibcc_gate_reason(ep));
+				    ibcc_precheck_reason(ep));
 	if (!ibcc_plan_in_force(ep, c->attr_id, c->attr_mod, c->old_data))
 		return ibcc_why_set(why, -ESTALE,
 				    "%s 0x%016" PRIx64

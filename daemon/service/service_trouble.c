@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include <ibcc/gate.h>
+#include <ibcc/precheck.h>
 #include <ibcc/refusal.h>
 #include <ibcc/state.h>
 #include <ibcc/throttle.h>
@@ -71,7 +71,7 @@ static bool discovery(const struct ibcc_service *s, const struct ibcc_cycle *c,
 static bool errors(const struct ibcc_service *s, const struct ibcc_cycle *c, struct ibcc_why *why)
 {
 	(void)s;
-	return c && ibcc_gate_refusals(c->topo, &c->actual, why);
+	return c && ibcc_precheck_refusals(c->topo, &c->actual, why);
 }
 
 static bool clocks(const struct ibcc_service *s, const struct ibcc_cycle *c, struct ibcc_why *why)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <ibcc/device.h>
-#include <ibcc/gate.h>
+#include <ibcc/precheck.h>
 #include <ibcc/refusal.h>
 #include <ibcc/state.h>
 
@@ -256,7 +256,7 @@ static int left_over(const struct ibcc_topo *t, const struct ibcc_settings *actu
 	if (!n)
 		return 0;
 	return ibcc_why_set(why, -EHOSTUNREACH, "%u nodes could not be cleared: \"%s\" %s%s", n,
-			    first->desc, ibcc_gate_reason(ep), n > 1 ? ", and others" : "");
+			    first->desc, ibcc_precheck_reason(ep), n > 1 ? ", and others" : "");
 }
 
 int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,

@@ -15,7 +15,7 @@
 #include <ibcc/audit.h>
 #include <ibcc/collect.h>
 #include <ibcc/control.h>
-#include <ibcc/gate.h>
+#include <ibcc/precheck.h>
 #include <ibcc/ledger.h>
 #include <ibcc/picture.h>
 #include <ibcc/plan.h>
@@ -60,7 +60,7 @@ struct ibcc_act {
 	bool repair;              /* write again what is not as we left it */
 	bool overrule;            /* somebody asked: what others changed may be overwritten */
 	const char *who, *action; /* see struct ibcc_txn */
-	enum ibcc_gate gate;
+	enum ibcc_precheck gate;
 	bool all_or_nothing;
 	uint32_t confirm_s; /* see struct ibcc_txn */
 	/* Somebody asked for a plan that is carried out in steps: this is the first one, or a

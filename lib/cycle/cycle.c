@@ -358,7 +358,7 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 		act_without_book(c, act);
 		return;
 	}
-	c->act_err = ibcc_gate_check(act->gate, c->topo, &c->actual, &c->proved, &c->target,
+	c->act_err = ibcc_precheck_run(act->gate, c->topo, &c->actual, &c->proved, &c->target,
 				     &c->blocked);
 	if (c->act_err) {
 		relax(c, act, &carry);
@@ -460,7 +460,7 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 	act_on_plan(c, act);
 	/* Nothing to do: are they back? */
 	if (c->skips && !c->plan.n &&
-	    !ibcc_gate_check(act->gate, c->topo, &c->actual, &c->proved, &c->target, NULL))
+	    !ibcc_precheck_run(act->gate, c->topo, &c->actual, &c->proved, &c->target, NULL))
 		c->skips = false;
 	return 0;
 }

@@ -218,7 +218,7 @@ static int pass(struct live *l)
 		.applier = l->dry ? l->dry : l->applier,
 		.who = "ibcc-bench",
 		.action = "tune",
-		.gate = IBCC_GATE_NODES_OF_TREE,
+		.gate = IBCC_PRECHECK_NODES_OF_TREE,
 	};
 	struct ibcc_why why;
 

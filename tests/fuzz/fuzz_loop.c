@@ -167,7 +167,7 @@ static void replace(struct ibcc_cycle *c)
 static void turn(struct liar *l, struct ibcc_cycle *c, struct ibcc_applier *a)
 {
 	const struct ibcc_act act = {
-		.applier = a, .who = "fuzz", .action = "tune", .gate = IBCC_GATE_NODES_OF_TREE
+		.applier = a, .who = "fuzz", .action = "tune", .gate = IBCC_PRECHECK_NODES_OF_TREE
 	};
 	struct ibcc_engine *e = ibcc_inproc_engine(l->inner);
 	struct ibcc_why why = { "" };

@@ -133,7 +133,7 @@ static inline int loop_try(struct loop *l)
 		.state = l->dry ? NULL : l->state,
 		.who = "test",
 		.action = "tune",
-		.gate = IBCC_GATE_NODES_OF_TREE,
+		.gate = IBCC_PRECHECK_NODES_OF_TREE,
 	};
 	int rc;
 

@@ -5,7 +5,7 @@
 #include "loop.h"
 
 #include <ibcc/device.h>
-#include <ibcc/gate.h>
+#include <ibcc/precheck.h>
 #include <ibcc/refusal.h>
 
 #include "lib/state/state_db.h"
@@ -140,7 +140,7 @@ static void overrule(struct loop *l)
 		.overrule = true,
 		.who = "test",
 		.action = "apply",
-		.gate = IBCC_GATE_NODES_OF_TREE,
+		.gate = IBCC_PRECHECK_NODES_OF_TREE,
 	};
 
 	l->c.actual_known = false;
@@ -163,7 +163,7 @@ static void test_changed_by_others(void **state)
 	assert_int_equal(registers(&l, "source1")->ca.sl[0].CCTI_Timer, FOREIGN);
 	ep = &l.c.actual.ep[endport_of(&l, "source1")];
 	assert_int_equal(ep->support, IBCC_CC_FOREIGN);
-	assert_non_null(strstr(ibcc_gate_reason(ep), "by somebody else"));
+	assert_non_null(strstr(ibcc_precheck_reason(ep), "by somebody else"));
 	/* Read again it still is so. */
 	l.c.actual_known = false;
 	loop_passes(&l, 2);

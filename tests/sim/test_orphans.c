@@ -224,7 +224,7 @@ static void test_flap(void **state)
 static void test_observer(void **state)
 {
 	struct orphans x;
-	struct ibcc_act act = { .who = "test", .action = "tune", .gate = IBCC_GATE_NODES_OF_TREE };
+	struct ibcc_act act = { .who = "test", .action = "tune", .gate = IBCC_PRECHECK_NODES_OF_TREE };
 	uint64_t sets;
 
 	(void)state;
@@ -309,7 +309,7 @@ static void repairing_passes(struct orphans *x, unsigned int n)
 				      .state = x->l.state,
 				      .who = "test",
 				      .action = "tune",
-				      .gate = IBCC_GATE_NODES_OF_TREE,
+				      .gate = IBCC_PRECHECK_NODES_OF_TREE,
 				      .repair = true };
 
 	for (unsigned int i = 0; i < n; i++) {

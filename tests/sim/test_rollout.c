@@ -2,7 +2,7 @@
 /* A plan for many nodes is begun with a few, and what the hardware ignores is taken back. */
 #include "loop.h"
 
-#include <ibcc/gate.h>
+#include <ibcc/precheck.h>
 
 #include "tests/unit/files.h"
 
@@ -113,7 +113,7 @@ static void test_asked_for(void **state)
 	struct loop l;
 	struct ibcc_act act = { .who = "test",
 				.action = "apply",
-				.gate = IBCC_GATE_NODES_OF_TREE,
+				.gate = IBCC_PRECHECK_NODES_OF_TREE,
 				.all_or_nothing = true,
 				.overrule = true };
 
@@ -177,7 +177,7 @@ static void test_ignored(void **state)
 	assert_int_equal(switches + adapters, 0);
 	leaf2 = ibcc_topo_find_desc(l.c.topo, "leaf2");
 	leaf2 = l.c.topo->port[ibcc_topo_port_index(l.c.topo, leaf2, 0)].endport;
-	assert_string_equal(ibcc_gate_reason(&l.c.actual.ep[leaf2]),
+	assert_string_equal(ibcc_precheck_reason(&l.c.actual.ep[leaf2]),
 			    "takes settings that have no effect");
 	close_loop(&l);
 }

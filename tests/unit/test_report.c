@@ -293,31 +293,31 @@ static void test_gate(void **state)
 	static const struct {
 		enum lustre_node node;
 		enum ibcc_cc_support support;
-		enum ibcc_gate gate;
+		enum ibcc_precheck gate;
 		int want;
 	} cases[] = {
-		{ LUSTRE_FAST, IBCC_CC_UNSUPPORTED, IBCC_GATE_NODES_OF_TREE, 0 },
-		{ LUSTRE_FAST, IBCC_CC_UNSUPPORTED, IBCC_GATE_ALL_NODES, -EOPNOTSUPP },
-		{ LUSTRE_FAST, IBCC_CC_KEY_REFUSED, IBCC_GATE_NODES_OF_TREE, -EACCES },
-		{ LUSTRE_SRC4, IBCC_CC_UNKNOWN, IBCC_GATE_NODES_OF_TREE, 0 }, /* a victim */
-		{ LUSTRE_SRC3, IBCC_CC_UNSUPPORTED, IBCC_GATE_NODES_OF_TREE, -EOPNOTSUPP },
-		{ LUSTRE_SRC3, IBCC_CC_UNKNOWN, IBCC_GATE_NODES_OF_TREE, -EOPNOTSUPP },
-		{ LUSTRE_SW2, IBCC_CC_UNSUPPORTED, IBCC_GATE_NODES_OF_TREE, -EOPNOTSUPP },
-		{ LUSTRE_SW1, IBCC_CC_UNSUPPORTED, IBCC_GATE_NODES_OF_TREE, 0 },
+		{ LUSTRE_FAST, IBCC_CC_UNSUPPORTED, IBCC_PRECHECK_NODES_OF_TREE, 0 },
+		{ LUSTRE_FAST, IBCC_CC_UNSUPPORTED, IBCC_PRECHECK_ALL_NODES, -EOPNOTSUPP },
+		{ LUSTRE_FAST, IBCC_CC_KEY_REFUSED, IBCC_PRECHECK_NODES_OF_TREE, -EACCES },
+		{ LUSTRE_SRC4, IBCC_CC_UNKNOWN, IBCC_PRECHECK_NODES_OF_TREE, 0 }, /* a victim */
+		{ LUSTRE_SRC3, IBCC_CC_UNSUPPORTED, IBCC_PRECHECK_NODES_OF_TREE, -EOPNOTSUPP },
+		{ LUSTRE_SRC3, IBCC_CC_UNKNOWN, IBCC_PRECHECK_NODES_OF_TREE, -EOPNOTSUPP },
+		{ LUSTRE_SW2, IBCC_CC_UNSUPPORTED, IBCC_PRECHECK_NODES_OF_TREE, -EOPNOTSUPP },
+		{ LUSTRE_SW1, IBCC_CC_UNSUPPORTED, IBCC_PRECHECK_NODES_OF_TREE, 0 },
 	};
 
 	uint32_t without = LUSTRE_SRC3;
 	struct ibcc_target target = { .without = &without };
 	struct ibcc_picture nothing = { 0 };
 
-	assert_int_equal(ibcc_gate_check(IBCC_GATE_ALL_NODES, c->topo, &c->actual, &c->picture,
+	assert_int_equal(ibcc_precheck_run(IBCC_PRECHECK_ALL_NODES, c->topo, &c->actual, &c->picture,
 					 &c->target, &why),
 			 0);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ibcc_endport_cc *ep = &c->actual.ep[cases[i].node];
 
 		ep->support = cases[i].support;
-		assert_int_equal(ibcc_gate_check(cases[i].gate, c->topo, &c->actual, &c->picture,
+		assert_int_equal(ibcc_precheck_run(cases[i].gate, c->topo, &c->actual, &c->picture,
 						 &c->target, &why),
 				 cases[i].want);
 		if (cases[i].want)
@@ -327,11 +327,11 @@ static void test_gate(void **state)
 
 	/* A pass that sees no root does not open the gate while the tuner wants settings. */
 	c->actual.ep[LUSTRE_SRC3].support = IBCC_CC_UNSUPPORTED;
-	assert_int_equal(ibcc_gate_check(IBCC_GATE_NODES_OF_TREE, c->topo, &c->actual, &nothing,
+	assert_int_equal(ibcc_precheck_run(IBCC_PRECHECK_NODES_OF_TREE, c->topo, &c->actual, &nothing,
 					 &target, &why),
 			 0);
 	target.n_without = 1;
-	assert_int_equal(ibcc_gate_check(IBCC_GATE_NODES_OF_TREE, c->topo, &c->actual, &nothing,
+	assert_int_equal(ibcc_precheck_run(IBCC_PRECHECK_NODES_OF_TREE, c->topo, &c->actual, &nothing,
 					 &target, &why),
 			 -EOPNOTSUPP);
 }

@@ -3,7 +3,7 @@
  * those that the plan needs, or all, must have congestion control. Also the sentences that say
  * why a node is not used.
  */
-#include <ibcc/gate.h>
+#include <ibcc/precheck.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include <ibcc/device.h>
 #include <ibcc/mad.h>
 
-const char *ibcc_gate_reason(const struct ibcc_endport_cc *ep)
+const char *ibcc_precheck_reason(const struct ibcc_endport_cc *ep)
 {
 	switch (ep->support) {
 	case IBCC_CC_SUPPORTED: return NULL;
@@ -43,7 +43,7 @@ static bool has_refused(const struct ibcc_endport_cc *ep)
 	return ep->support == IBCC_CC_UNKNOWN && ep->told && ep->err == -EREMOTEIO;
 }
 
-uint32_t ibcc_gate_refusals(const struct ibcc_topo *t, const struct ibcc_settings *s,
+uint32_t ibcc_precheck_refusals(const struct ibcc_topo *t, const struct ibcc_settings *s,
 			    struct ibcc_why *text)
 {
 	uint32_t n = 0, first = 0;
@@ -89,10 +89,10 @@ static int refuse(int err, const struct ibcc_topo *t, const struct ibcc_settings
 	if (n > 1)
 		snprintf(others, sizeof(others), " (and %u more)", n - 1);
 	return ibcc_why_set(why, err, "\"%s\" 0x%016" PRIx64 " port %u %s%s", node->desc,
-			    node->guid, p->num, ibcc_gate_reason(&s->ep[first]), others);
+			    node->guid, p->num, ibcc_precheck_reason(&s->ep[first]), others);
 }
 
-int ibcc_gate_check(enum ibcc_gate gate, const struct ibcc_topo *t, const struct ibcc_settings *s,
+int ibcc_precheck_run(enum ibcc_precheck gate, const struct ibcc_topo *t, const struct ibcc_settings *s,
 		    const struct ibcc_picture *e, const struct ibcc_target *target,
 		    struct ibcc_why *why)
 {
@@ -118,7 +118,7 @@ int ibcc_gate_check(enum ibcc_gate gate, const struct ibcc_topo *t, const struct
 		if (ep->support == IBCC_CC_KEY_REFUSED) {
 			n_key++;
 			first_key = i;
-		} else if (gate == IBCC_GATE_ALL_NODES || needed[i]) {
+		} else if (gate == IBCC_PRECHECK_ALL_NODES || needed[i]) {
 			n_lacking++;
 			first_lacking = i;
 		}
