@@ -63,8 +63,8 @@ json_t *ibcc_report_decided(const struct ibcc_cycle *c);
 json_t *ibcc_report_roots(const struct ibcc_cycle *c);
 
 /* All roots that the tuner follows, also those that are no roots now, [{"node_guid","node","port",
- * "phase","basis","status","kind","in_force","sources","equal_sources","rate_mbps","end_permille",
- * "loop_permille"}].
+ * "phase","basis","status","kind","in_force","sources","equal_sources","rate_mbps","table_scale_permille",
+ * "timer_scale_permille"}].
  */
 json_t *ibcc_report_followed(const struct ibcc_cycle *c);
 /* Roots that it does not follow, or no more, [{"node_guid","node","port","status"}]. */

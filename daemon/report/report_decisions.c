@@ -65,8 +65,8 @@ json_t *ibcc_report_followed(const struct ibcc_cycle *c)
 			o,
 			json_pack("{ss sb si si si si si}", "kind", ibcc_kind_name(r->kind),
 				  "in_force", r->in_force, "sources", (int)r->n, "equal_sources",
-				  (int)r->n_heavy, "rate_mbps", (int)r->rate_mbps, "end_permille",
-				  (int)r->end_permille, "loop_permille", (int)r->loop_permille));
+				  (int)r->n_heavy, "rate_mbps", (int)r->rate_mbps, "table_scale_permille",
+				  (int)r->table_scale_permille, "timer_scale_permille", (int)r->timer_scale_permille));
 		json_array_append_new(list, o);
 	}
 	return list;

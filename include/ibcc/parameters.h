@@ -88,8 +88,8 @@ struct ibcc_root_parameters {
 	uint32_t rate_mbps; /* what they get in all */
 	uint32_t packet_bytes;
 	uint8_t threshold;      /* register */
-	uint32_t end_permille;  /* feedback on the end of the table: 1000 is the formula's */
-	uint32_t loop_permille; /* feedback on increase * timer */
+	uint32_t table_scale_permille;  /* feedback on the end of the table: 1000 is the formula's */
+	uint32_t timer_scale_permille; /* feedback on increase * timer */
 	uint64_t interval_ns;   /* between two decisions */
 	bool *member;           /* by endport: gets this root's values; owned */
 	bool *lacking;          /* by endport: ought to, but cannot; owned */

@@ -182,7 +182,7 @@ static void follow_held(struct pass *p, struct ibcc_root_state *s)
 	} else if (s->settle) {
 		r->status = IBCC_STATUS_SETTLING;
 	} else {
-		r->status = r->end_permille < 1000 || r->loop_permille < 1000 ? IBCC_STATUS_TRIMMED
+		r->status = r->table_scale_permille < 1000 || r->timer_scale_permille < 1000 ? IBCC_STATUS_TRIMMED
 									      : IBCC_STATUS_HOLDING;
 		judge_later(p, s);
 	}

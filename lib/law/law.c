@@ -160,7 +160,7 @@ static double formula_end(const struct ibcc_root_parameters *r, uint32_t source_
 
 uint32_t ibcc_law_end_milli(const struct ibcc_root_parameters *r, uint32_t source_mbps)
 {
-	return to_end(formula_end(r, source_mbps) * r->end_permille / 1000);
+	return to_end(formula_end(r, source_mbps) * r->table_scale_permille / 1000);
 }
 
 uint32_t ibcc_law_source_mbps(const struct ibcc_topo *t, const struct ibcc_root_parameters *r,
@@ -191,7 +191,7 @@ int ibcc_law_compute(const struct ibcc_root_parameters *r, uint32_t source_mbps,
 	if (ret)
 		return ret;
 	o.n_int_ns = (uint64_t)llround((double)r->n_heavy * r->packet_bytes * 8000 / r->rate_mbps);
-	o.loop_ns = o.n_int_ns * r->loop_permille / 1000;
+	o.loop_ns = o.n_int_ns * r->timer_scale_permille / 1000;
 	if (r->phase == IBCC_PHASE_DRAIN) {
 		o.end_milli = to_end(formula_end(r, source_mbps) * IBCC_LAW_DRAIN_END);
 		make_draining(&o.cct, o.end_milli);

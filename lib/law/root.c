@@ -21,8 +21,8 @@ struct ibcc_root_state *ibcc_parameters_add(struct ibcc_parameters *p, uint32_t 
 	struct ibcc_root_state s = {
 		.r = {
 			.port = port,
-			.end_permille = 1000,
-			.loop_permille = 1000,
+			.table_scale_permille = 1000,
+			.timer_scale_permille = 1000,
 			.leader = p->n_roots,
 			.alone = true,
 		},

@@ -32,16 +32,16 @@ static bool hold_less(const struct pass *p, struct ibcc_root_state *s)
 {
 	struct ibcc_root_parameters *r = &s->r;
 	bool leads = ibcc_rules_leads(p, s) && s->now->n_marked <= s->n_adapters;
-	uint32_t end = r->end_permille * 100 / END_STEP, loop = r->loop_permille * 100 / LOOP_STEP;
+	uint32_t end = r->table_scale_permille * 100 / END_STEP, loop = r->timer_scale_permille * 100 / LOOP_STEP;
 
 	if (!r->alone && (r->kind == IBCC_CONGESTION_OUTPUT || r->limits_known))
 		return false;
 	end = end < LEAST ? LEAST : end;
 	loop = loop < LEAST ? LEAST : loop;
-	if (leads && r->kind == IBCC_CONGESTION_INPUT && end < r->end_permille)
-		r->end_permille = end;
-	else if (loop < r->loop_permille)
-		r->loop_permille = loop;
+	if (leads && r->kind == IBCC_CONGESTION_INPUT && end < r->table_scale_permille)
+		r->table_scale_permille = end;
+	else if (loop < r->timer_scale_permille)
+		r->timer_scale_permille = loop;
 	else
 		return false;
 	return true;
@@ -51,9 +51,9 @@ static bool hold_less(const struct pass *p, struct ibcc_root_state *s)
 static bool hold_more(struct ibcc_root_state *s)
 {
 	struct ibcc_root_parameters *r = &s->r;
-	uint32_t *last = r->loop_permille < 1000 ? &r->loop_permille : &r->end_permille;
+	uint32_t *last = r->timer_scale_permille < 1000 ? &r->timer_scale_permille : &r->table_scale_permille;
 	uint32_t more =
-		r->loop_permille < 1000 ? *last * LOOP_STEP / 100 + 1 : *last * END_STEP / 100 + 1;
+		r->timer_scale_permille < 1000 ? *last * LOOP_STEP / 100 + 1 : *last * END_STEP / 100 + 1;
 
 	if (*last >= 1000)
 		return false;
@@ -112,7 +112,7 @@ static void judge_tree(struct pass *p, struct ibcc_root_state *s)
  */
 static void begin_again(struct pass *p, struct ibcc_root_state *s)
 {
-	bool moved = s->r.end_permille != 1000 || s->r.loop_permille != 1000;
+	bool moved = s->r.table_scale_permille != 1000 || s->r.timer_scale_permille != 1000;
 
 	s->disturbed = false;
 	s->win = (struct ibcc_window){ 0 };

@@ -58,7 +58,7 @@ void ibcc_rules_number(struct ibcc_root_state *s, uint32_t n, uint32_t n_heavy, 
 
 void ibcc_rules_begin_anew(struct pass *p, struct ibcc_root_state *s)
 {
-	s->r.end_permille = s->r.loop_permille = 1000;
+	s->r.table_scale_permille = s->r.timer_scale_permille = 1000;
 	ibcc_rules_change(p, s);
 }
 

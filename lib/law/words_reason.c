@@ -59,9 +59,9 @@ static void say_table(struct ibcc_text *x, const struct ibcc_topo *t, const stru
 	if (r->phase == IBCC_PHASE_DRAIN)
 		ibcc_text_add(x, "%g (%g x + %.1f) until the tree is empty", IBCC_LAW_DRAIN_END,
 			      slope, extra);
-	else if (r->end_permille != 1000)
+	else if (r->table_scale_permille != 1000)
 		ibcc_text_add(x, "(%g x + %.1f) * %.2f by feedback", slope, extra,
-			      r->end_permille / 1000.0);
+			      r->table_scale_permille / 1000.0);
 	else
 		ibcc_text_add(x, "%g x + %.1f", slope, extra);
 	if (why->law.cut_end_milli)
@@ -83,8 +83,8 @@ static void say_balance(struct ibcc_text *x, const struct ibcc_topo *t,
 		ibcc_text_add(x,
 			      "a BECN takes %.0f %% of the rate: ", why->law.step_permille / 10.0);
 	ibcc_text_add(x, "CCTI_Increase %u; ", why->law.increase);
-	if (!drains && r->loop_permille != 1000)
-		ibcc_text_add(x, "%.2f-fold by feedback, ", r->loop_permille / 1000.0);
+	if (!drains && r->timer_scale_permille != 1000)
+		ibcc_text_add(x, "%.2f-fold by feedback, ", r->timer_scale_permille / 1000.0);
 	if (why->law.cut_timer)
 		ibcc_text_add(x, "max_timer instead of %u, ", why->law.cut_timer);
 	ibcc_text_add(x,

@@ -71,8 +71,8 @@ static int add_root(struct ibcc_parameters *p, const struct ibcc_scenario *s,
 	r->rate_mbps = mbps < 1 ? 1 : (uint32_t)lround(mbps);
 	r->packet_bytes = wire;
 	r->threshold = threshold_of(r->kind, v->threshold);
-	r->end_permille = v->end_permille;
-	r->loop_permille = v->loop_permille;
+	r->table_scale_permille = v->table_scale_permille;
+	r->timer_scale_permille = v->timer_scale_permille;
 	r->tree_gone = v->calm && r->kind == IBCC_CONGESTION_INPUT;
 	for (uint32_t i = 0; i < t->n_ports; i++)
 		if (true_root->part[i] == IBCC_TRUTH_HEAVY && t->port[i].endport < p->n_endports)

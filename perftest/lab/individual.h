@@ -16,8 +16,8 @@
 
 /* How far from the law's values. */
 struct ibcc_individual {
-	uint32_t end_permille;  /* of where tables end */
-	uint32_t loop_permille; /* of increase * timer */
+	uint32_t table_scale_permille;  /* of where tables end */
+	uint32_t timer_scale_permille; /* of increase * timer */
 	int threshold;          /* added to the roots' Threshold, within 1 to 15 */
 	bool calm;              /* full links mark as they do once the tree is gone */
 };

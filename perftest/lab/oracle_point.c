@@ -17,8 +17,8 @@
  * published nine tenths down; and both amounts of marks that the tuner knows.
  */
 static const char *const individual_grid[] = {
-	IBCC_INDIVIDUAL_PREFIX "end_permille=500,1000,1400",
-	IBCC_INDIVIDUAL_PREFIX "loop_permille=250,500,1000,2000",
+	IBCC_INDIVIDUAL_PREFIX "table_scale_permille=500,1000,1400",
+	IBCC_INDIVIDUAL_PREFIX "timer_scale_permille=250,500,1000,2000",
 	IBCC_INDIVIDUAL_PREFIX "threshold=-6,-3,0,3",
 	IBCC_INDIVIDUAL_PREFIX "calm=0,1",
 };
@@ -31,8 +31,8 @@ static const struct {
 	const char *name;
 	int min, max, law;
 } keys[N_KEYS] = {
-	[KEY_END] = { "end_permille", 1, 100000, 1000 },
-	[KEY_LOOP] = { "loop_permille", 1, 100000, 1000 },
+	[KEY_END] = { "table_scale_permille", 1, 100000, 1000 },
+	[KEY_LOOP] = { "timer_scale_permille", 1, 100000, 1000 },
 	[KEY_THRESHOLD] = { "threshold", -15, 15, 0 },
 	[KEY_CALM] = { "calm", 0, 1, 1 },
 };
@@ -43,7 +43,7 @@ static int key_of(const struct ibcc_grid *g, size_t axis)
 		if (!strcmp(g->axis[axis].key + strlen(IBCC_INDIVIDUAL_PREFIX), keys[k].name))
 			return k;
 	return ibcc_command_say("--grid: got %s, want " IBCC_INDIVIDUAL_PREFIX
-				"end_permille, loop_permille, threshold or calm",
+				"table_scale_permille, timer_scale_permille, threshold or calm",
 				g->axis[axis].key);
 }
 

@@ -187,7 +187,7 @@ check "a decision is measured on 3456 hosts" jq -e '.hosts == 3456 and .decision
 check "a mistake has its seed and its numbers" grep -q '^seed 50000[012]: .*: .* port [0-9]*; .*[0-9]' "$TMP/err"
 
 few=(--grid 'congestion_control.switch.threshold=2,12' --grid congestion_control.ca.ccti_timer=16
-	--grid 'individual.end_permille=1000,1400')
+	--grid 'individual.table_scale_permille=1000,1400')
 status 0 "$lab" oracle --random 2 --seed 5 "${few[@]}" -j -o "$TMP/oracle.json"
 check "the best static setting of a draw is no worse than any" jq -e '(.scenarios | length == 2) and
 	([.scenarios[] | (.best >= .off and .best >= .uniform and .best >= .individual)] | all) and
@@ -216,7 +216,7 @@ check "the conditions there are are told" grep -q 'want one of per-sl, no-waits'
 status 0 "$lab" oracle --random 1 --seed 16 "${few[@]}"
 check "a draw without congestion needs nothing" grep -q '^best individual  *100' "$TMP/out"
 status 1 "$lab" oracle --random 1 --grid individual.foo=1
-check "a wrong key is told" grep -q 'individual.foo, want individual.end_permille' "$TMP/err"
+check "a wrong key is told" grep -q 'individual.foo, want individual.table_scale_permille' "$TMP/err"
 status 1 "$lab" oracle --random 1 --grid individual.calm=2
 check "a wrong value is told" grep -q 'calm: got "2", want 0 to 1' "$TMP/err"
 status 1 "$lab" oracle --random 1 lustre

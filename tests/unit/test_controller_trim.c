@@ -21,18 +21,18 @@ static void test_steps(void **state)
 		r->rate_mbps = r->rate_mbps * 9 / 10;
 		r->wait_permille = 0;
 		while (more) {
-			uint32_t end = p->end_permille, loop = p->loop_permille;
+			uint32_t end = p->table_scale_permille, loop = p->timer_scale_permille;
 			bool nearer = !i && end > 250;
 
 			more = nearer || loop > 250;
 			passes(f, 3);
-			assert_int_equal(p->end_permille, end);
-			assert_int_equal(p->loop_permille, loop);
+			assert_int_equal(p->table_scale_permille, end);
+			assert_int_equal(p->timer_scale_permille, loop);
 			pass(f);
 			end = nearer ? end * 10 / 11 : end;
 			loop = nearer ? loop : loop * 5 / 7;
-			assert_int_equal(p->end_permille, end > 250 || i ? end : 250);
-			assert_int_equal(p->loop_permille, loop > 250 ? loop : 250);
+			assert_int_equal(p->table_scale_permille, end > 250 || i ? end : 250);
+			assert_int_equal(p->timer_scale_permille, loop > 250 ? loop : 250);
 			assert_int_equal(said(f, IBCC_DECISION_NEARER) != NULL, more);
 			if (more)
 				assert_int_equal(said(f, IBCC_DECISION_NEARER)->a, 900);
@@ -61,11 +61,11 @@ static void test_rate_read_too_high(void **state)
 	passes(f, 8);
 	r->wait_permille = 0;
 	passes(f, 40);
-	assert_int_equal(p->loop_permille, 1000);
+	assert_int_equal(p->timer_scale_permille, 1000);
 	/* A receiver that gets less than it takes is idle, as before. */
 	r->rate_mbps = SLOW_MBPS * 9 / 10;
 	passes(f, 8);
-	assert_true(p->loop_permille < 1000);
+	assert_true(p->timer_scale_permille < 1000);
 }
 
 /* What was given comes back, last things first, while the port is busy and its tree stands: not
@@ -84,24 +84,24 @@ static void test_back(void **state)
 		r->rate_mbps = mbps * 9 / 10;
 		r->wait_permille = 0;
 		passes(f, 7 * 20);
-		end = p->end_permille;
-		loop = p->loop_permille;
+		end = p->table_scale_permille;
+		loop = p->timer_scale_permille;
 		assert_true(loop < 1000 && (i == 1 || end == 250));
 		r->rate_mbps = mbps;
 		r->tree_wait_permille = i == 2 ? 99 : 600;
 		passes(f, 14);
 		if (i == 2) {
-			assert_int_equal(p->end_permille, end);
-			assert_int_equal(p->loop_permille, loop);
+			assert_int_equal(p->table_scale_permille, end);
+			assert_int_equal(p->timer_scale_permille, loop);
 			r->tree_wait_permille = 600;
 			passes(f, 14);
 		}
-		assert_int_equal(p->end_permille, end);
-		assert_true(p->loop_permille > loop);
-		assert_true(said(f, IBCC_DECISION_FARTHER) || p->loop_permille < 1000);
+		assert_int_equal(p->table_scale_permille, end);
+		assert_true(p->timer_scale_permille > loop);
+		assert_true(said(f, IBCC_DECISION_FARTHER) || p->timer_scale_permille < 1000);
 		passes(f, 7 * 30);
-		assert_int_equal(p->end_permille, 1000);
-		assert_int_equal(p->loop_permille, 1000);
+		assert_int_equal(p->table_scale_permille, 1000);
+		assert_int_equal(p->timer_scale_permille, 1000);
 		start_anew(f);
 	}
 }
@@ -124,7 +124,7 @@ static void test_disturbed(void **state)
 		r->rate_mbps = SLOW_MBPS * 9 / 10;
 		r->wait_permille = 0;
 		passes(f, 8);
-		less = p->loop_permille;
+		less = p->timer_scale_permille;
 		assert_true(less < 1000);
 		if (i == 2)
 			e = ibcc_topo_switch_endport(f->t, r->port);
@@ -134,11 +134,11 @@ static void test_disturbed(void **state)
 				e++;
 		ibcc_tuner_disturb(f->tn, f->t, e);
 		pass(f);
-		assert_int_equal(p->loop_permille, i == 1 ? less : 1000);
+		assert_int_equal(p->timer_scale_permille, i == 1 ? less : 1000);
 		passes(f, 6);
-		assert_true(i == 1 || p->loop_permille == 1000);
+		assert_true(i == 1 || p->timer_scale_permille == 1000);
 		pass(f);
-		assert_true(p->loop_permille < 1000);
+		assert_true(p->timer_scale_permille < 1000);
 		start_anew(f);
 	}
 	ibcc_tuner_disturb(f->tn, f->t, IBCC_NONE);
@@ -232,10 +232,10 @@ static void test_who_is_held_less(void **state)
 		r->becn = 10;
 		passes(f, 8);
 		assert_int_equal(p->limits_known, told);
-		if ((p->end_permille + p->loop_permille < 2000) != (alone || (!slow && !told)))
+		if ((p->table_scale_permille + p->timer_scale_permille < 2000) != (alone || (!slow && !told)))
 			fail_msg("case %u", i);
 		/* Where the table ends is the leader's business. */
-		assert_int_equal(p->end_permille == 1000, slow || !alone);
+		assert_int_equal(p->table_scale_permille == 1000, slow || !alone);
 		start_anew(f);
 	}
 }
@@ -253,10 +253,10 @@ static void test_outlier(void **state)
 	r->rate_mbps = r->rate_mbps * 9 / 10;
 	r->n_waiting = 0;
 	passes(f, 20);
-	assert_false(p->tree_gone || p->end_permille < 1000);
+	assert_false(p->tree_gone || p->table_scale_permille < 1000);
 	r->source[0].becn = 0;
 	passes(f, 4);
-	assert_true(p->tree_gone && p->end_permille < 1000);
+	assert_true(p->tree_gone && p->table_scale_permille < 1000);
 }
 
 /* A link is calm when for four passes one port or less waits for eight contributors, or none for

@@ -38,7 +38,7 @@ static void test_shared(void **state)
 	assert_int_equal(h.mild->recover, 47);
 	h.p.max_timer = 0;
 	/* Half the balance wanted there: twice as many marks to choose from. */
-	h.mild->loop_permille = 2000;
+	h.mild->timer_scale_permille = 2000;
 	ibcc_parameters_group(&h.p, f->t);
 	assert_int_equal(h.mild->marking_rate, 29);
 	/* All marks there are, while its tree is emptied; no register holds more than 1000. */

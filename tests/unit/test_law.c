@@ -16,8 +16,8 @@ static struct ibcc_root_parameters root(enum ibcc_congestion kind, uint32_t n, u
 		.n_heavy = n_heavy,
 		.rate_mbps = mbps,
 		.packet_bytes = 2000,
-		.end_permille = 1000,
-		.loop_permille = 1000,
+		.table_scale_permille = 1000,
+		.timer_scale_permille = 1000,
 		.interval_ns = 1024000,
 	};
 }
@@ -95,11 +95,11 @@ static void test_feedback(void **state)
 	struct ibcc_root_parameters r = root(IBCC_CONGESTION_INPUT, 6, 6, 32000);
 
 	(void)state;
-	r.end_permille = 900;
-	r.loop_permille = 250;
+	r.table_scale_permille = 900;
+	r.timer_scale_permille = 250;
 	assert_int_equal(law(&r).end_milli, 5625);
 	assert_int_equal(law(&r).timer, 7); /* .75 us / .12 / 1.024 us = 6.1 */
-	r.end_permille = 1;
+	r.table_scale_permille = 1;
 	assert_int_equal(law(&r).end_milli, 125);
 }
 
@@ -124,7 +124,7 @@ static void test_drain(void **state)
 	for (unsigned int i = 0; i <= 60; i++)
 		assert_int_equal(drain.cct.entry[i],
 				 i < 60 - 60 / 8 ? hold.cct.entry[i] : drain.cct.entry[60]);
-	r.end_permille = r.loop_permille = 500; /* feedback is for holding */
+	r.table_scale_permille = r.timer_scale_permille = 500; /* feedback is for holding */
 	assert_int_equal(law(&r).end_milli, 319725);
 }
 

@@ -291,9 +291,9 @@ static void test_near_end(void **state)
 
 	begin(f, &x);
 	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
-		x.h.severe->end_permille = c[i][0];
+		x.h.severe->table_scale_permille = c[i][0];
 		lay(f, &x);
-		x.h.severe->end_permille = 1000;
+		x.h.severe->table_scale_permille = 1000;
 		assert_int_equal(lay(f, &x), c[i][1]);
 	}
 	cc(f, 7)->cct.entry[3]++;

@@ -58,8 +58,8 @@ static void add(struct fixture *f, struct ibcc_target *t, size_t i)
 		.rate_mbps = 3200,
 		.threshold = 12,
 		.marking_rate = 59,
-		.end_permille = 900,
-		.loop_permille = 714,
+		.table_scale_permille = 900,
+		.timer_scale_permille = 714,
 		.link_mbps = 32000,
 		.seen_mbps = 14960,
 		.wait_permille = 532,
@@ -125,7 +125,7 @@ static void test_room(void **state)
 		r->root.n = r->root.rate_mbps = r->root.link_mbps = r->root.seen_mbps = UINT32_MAX;
 		r->root.threshold = 15;
 		r->root.marking_rate = UINT16_MAX;
-		r->root.end_permille = r->root.loop_permille = UINT16_MAX;
+		r->root.table_scale_permille = r->root.timer_scale_permille = UINT16_MAX;
 		r->root.wait_permille = r->root.tree_wait_permille = UINT16_MAX;
 		r->law.fair_milli = r->law.end_milli = r->law.cut_end_milli = UINT32_MAX;
 		r->law.mark_permille = r->law.step_permille = UINT16_MAX;
@@ -195,8 +195,8 @@ static void test_sums(void **state)
 							 .rate_mbps = 3200,
 							 .packet_bytes = 2048,
 							 .interval_ns = 1000000000,
-							 .end_permille = 1000,
-							 .loop_permille = 1000 };
+							 .table_scale_permille = 1000,
+							 .timer_scale_permille = 1000 };
 		assert_int_equal(ibcc_law_compute(&r->root, 32000, 128, &r->law), 0);
 		ibcc_target_explain(&t, f->t, endport_of(f, 0), i, buf, sizeof(buf));
 		at = strstr(buf, "table to ");
