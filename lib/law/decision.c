@@ -60,8 +60,8 @@ const char *ibcc_decision_name(enum ibcc_decision_code code)
 	case IBCC_DECISION_TURNED: return "turned";
 	case IBCC_DECISION_NUMBERS: return "numbers";
 	case IBCC_DECISION_PAIRS: return "pairs";
-	case IBCC_DECISION_NEARER: return "nearer";
-	case IBCC_DECISION_FARTHER: return "farther";
+	case IBCC_DECISION_LOOSEN: return "loosen";
+	case IBCC_DECISION_TIGHTEN: return "tighten";
 	case IBCC_DECISION_ENLIST: return "enlist";
 	case IBCC_DECISION_HARM: return "harm";
 	case IBCC_DECISION_IN_VAIN: return "in_vain";
@@ -160,8 +160,8 @@ const char *ibcc_decision_figure(enum ibcc_decision_code code, unsigned int k)
 		[IBCC_DECISION_DRAIN_AGAIN] = { "sources_wait_permille" },
 		[IBCC_DECISION_NUMBERS] = { "contributors", "equal_contributors", "rate_mbps" },
 		[IBCC_DECISION_PAIRS] = { "pairs", "rate_mbps" },
-		[IBCC_DECISION_NEARER] = { "busy_permille" },
-		[IBCC_DECISION_FARTHER] = { "busy_permille" },
+		[IBCC_DECISION_LOOSEN] = { "busy_permille" },
+		[IBCC_DECISION_TIGHTEN] = { "busy_permille" },
 		[IBCC_DECISION_ENLIST] = { "adapters" },
 	};
 

@@ -78,7 +78,7 @@ static void judge(struct pass *p, struct ibcc_root_state *s)
 		s->full_mbps = (uint32_t)(w.rate_mbps / w.n);
 	if (idle ? !w.marks || !hold_less(p, s) : !stands || !hold_more(s))
 		return;
-	ibcc_rules_say(p, idle ? IBCC_DECISION_NEARER : IBCC_DECISION_FARTHER, s)->a =
+	ibcc_rules_say(p, idle ? IBCC_DECISION_LOOSEN : IBCC_DECISION_TIGHTEN, s)->a =
 		(uint32_t)(w.busy / w.n);
 	ibcc_rules_change(p, s);
 }

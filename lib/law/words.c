@@ -116,11 +116,11 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 			"Mb/s in all: formulas for them, which had %u and %u Mb/s",
 			d->a, d->b, d->root.n, d->root.rate_mbps);
 		break;
-	case IBCC_DECISION_NEARER:
+	case IBCC_DECISION_LOOSEN:
 		ibcc_text_say(x, "the hot port is only %.1f %% busy: hold its sources less",
 			      d->a / 10.0);
 		break;
-	case IBCC_DECISION_FARTHER:
+	case IBCC_DECISION_TIGHTEN:
 		ibcc_text_say(x, "the hot port is busy and sources wait: hold them more again");
 		break;
 	}

@@ -33,9 +33,9 @@ static void test_steps(void **state)
 			loop = nearer ? loop : loop * 5 / 7;
 			assert_int_equal(p->table_scale_permille, end > 250 || i ? end : 250);
 			assert_int_equal(p->timer_scale_permille, loop > 250 ? loop : 250);
-			assert_int_equal(said(f, IBCC_DECISION_NEARER) != NULL, more);
+			assert_int_equal(said(f, IBCC_DECISION_LOOSEN) != NULL, more);
 			if (more)
-				assert_int_equal(said(f, IBCC_DECISION_NEARER)->a, 900);
+				assert_int_equal(said(f, IBCC_DECISION_LOOSEN)->a, 900);
 			passes(f, 3);
 		}
 		start_anew(f);
@@ -98,7 +98,7 @@ static void test_back(void **state)
 		}
 		assert_int_equal(p->table_scale_permille, end);
 		assert_true(p->timer_scale_permille > loop);
-		assert_true(said(f, IBCC_DECISION_FARTHER) || p->timer_scale_permille < 1000);
+		assert_true(said(f, IBCC_DECISION_TIGHTEN) || p->timer_scale_permille < 1000);
 		passes(f, 7 * 30);
 		assert_int_equal(p->table_scale_permille, 1000);
 		assert_int_equal(p->timer_scale_permille, 1000);
@@ -188,7 +188,7 @@ static void test_idle(void **state)
 		passes(f, 2);
 		r->rate_mbps = c[i].mbps - swing;
 		passes(f, 2);
-		assert_int_equal(said(f, IBCC_DECISION_NEARER) != NULL, c[i].idle);
+		assert_int_equal(said(f, IBCC_DECISION_LOOSEN) != NULL, c[i].idle);
 		start_anew(f);
 	}
 }
@@ -205,7 +205,7 @@ static void test_uneven_intervals(void **state)
 	for (unsigned int i = 0; i < 12; i++) {
 		r->rate_mbps = r->link_mbps * (i % 2 ? 11 : 9) / 10;
 		pass(f);
-		assert_null(said(f, IBCC_DECISION_NEARER));
+		assert_null(said(f, IBCC_DECISION_LOOSEN));
 	}
 }
 
@@ -380,7 +380,7 @@ static void test_interrupted(void **state)
 		f->s.pic.trustworthy = i % 5 != 3;
 		r->rate_mbps = i % 5 == 2 || i % 5 == 4 ? mbps / 10 : mbps;
 		pass(f);
-		assert_null(said(f, IBCC_DECISION_NEARER));
+		assert_null(said(f, IBCC_DECISION_LOOSEN));
 	}
 }
 
@@ -403,13 +403,13 @@ static void test_kept_from_looking(void **state)
 		f->s.pic.interval_ns = i % 6 == 3 ? 50 * usual_ns : usual_ns;
 		r->rate_mbps = i % 6 == 3 ? mbps / 10 : mbps;
 		pass(f);
-		assert_null(said(f, IBCC_DECISION_NEARER));
+		assert_null(said(f, IBCC_DECISION_LOOSEN));
 	}
 	f->s.pic.interval_ns = 50 * usual_ns;
 	r->rate_mbps = mbps * 3 / 4;
 	do
 		pass(f);
-	while (++n < 20 && !said(f, IBCC_DECISION_NEARER));
+	while (++n < 20 && !said(f, IBCC_DECISION_LOOSEN));
 	assert_in_range(n, IBCC_JUDGE_PASSES + 1, IBCC_JUDGE_PASSES + 3);
 }
 

@@ -60,9 +60,9 @@ static const struct {
 	  "formulas for them, which had 36 and 3200 Mb/s",
 	  "the switch's CongestionLog names 601 pairs that the root limits to 7 Mb/s in all: "
 	  "formulas for them, which had 36 and 3200 Mb/s (recommended)" },
-	{ IBCC_DECISION_NEARER, SLOW, "the hot port is only 60.1 % busy: hold its sources less",
+	{ IBCC_DECISION_LOOSEN, SLOW, "the hot port is only 60.1 % busy: hold its sources less",
 	  "the hot port is only 60.1 % busy: hold its sources less (recommended)" },
-	{ IBCC_DECISION_FARTHER, SLOW,
+	{ IBCC_DECISION_TIGHTEN, SLOW,
 	  "the hot port is busy and sources wait: hold them more again",
 	  "the hot port is busy and sources wait: hold them more again (recommended)" },
 	{ IBCC_DECISION_ENLIST, SLOW, "more contribute: settings for 601 adapters, too",
