@@ -260,7 +260,7 @@ $(B)/libibcc_opensm.so: $(call obj,$(plugin_src)) $(foreach l,mad ledger counter
 TEST_DEPS := $(call lib,plugin) $(call lib,tune) $(foreach l,lab verbs bench,$(if $($(l)_src),$(call lib,$(l)))) $(LIBS)
 $(B)/tests/unit/% $(B)/tests/sim/%: EXTRA_LIBS := -lcmocka -Wl,--as-needed -lopensm -losmcomp
 # Count allocations, and have them fail.
-$(B)/tests/unit/test_steady $(B)/tests/unit/test_picture_no_memory: EXTRA_LIBS += \
+$(B)/tests/unit/test_steady $(B)/tests/unit/test_estimate_no_memory: EXTRA_LIBS += \
 	$(foreach f,malloc calloc realloc reallocarray,-Wl$(comma)--wrap=$(f))
 # Has groups of its own.
 $(B)/tests/unit/test_plugin_options: EXTRA_LIBS += -Wl,--wrap=getgrnam_r -Wl,--wrap=fopen

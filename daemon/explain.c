@@ -160,14 +160,14 @@ static void tell_fabric(struct ibcc_explain *x, const struct ibcc_cycle *c)
 
 static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
-	const struct ibcc_picture *e = &c->picture;
+	const struct ibcc_estimate *e = &c->estimate;
 	uint32_t n = 0;
 	char words[IBCC_ROOT_WORDS_BYTES], line[LINE_BYTES];
 
 	for (uint32_t i = 0; i < e->n_roots; i++) {
 		if (!is_news(x, key_of_port(c->topo, ROOT, 0, e->root[i].port)) || ++n > ROOTS_TOLD)
 			continue;
-		ibcc_picture_explain(c->topo, &e->root[i], words, sizeof(words));
+		ibcc_estimate_explain(c->topo, &e->root[i], words, sizeof(words));
 		ibcc_log_of(IBCC_LOG_ROOT, LOG_NOTICE, "congestion: %s",
 			    ibcc_rates_in(words, false, line, sizeof(line)));
 	}

@@ -75,6 +75,6 @@ table product $(printf '%s\n' lib/*/ | sed 's,/$,,') include daemon opensm-plugi
 table "beside it" sim perftest tests
 # shellcheck disable=SC2046
 set -- $(count lib/law/controller.c lib/law/control.c lib/law/root.c lib/law/rules.c lib/law/rule_*.c lib/law/rules.h lib/law/group.c lib/law/law.c \
-	lib/law/tuner.c lib/law/overlay.c lib/law/picture*.[ch] include/ibcc/law.h include/ibcc/tuner.h \
-	include/ibcc/parameters.h include/ibcc/picture.h include/ibcc/target.h include/ibcc/control.h)
+	lib/law/tuner.c lib/law/overlay.c lib/law/estimate*.[ch] include/ibcc/law.h include/ibcc/tuner.h \
+	include/ibcc/parameters.h include/ibcc/estimate.h include/ibcc/target.h include/ibcc/control.h)
 row "law" "$1" "$2"

@@ -120,22 +120,22 @@ static int take_root(const struct ibcc_cycle *from, const struct ibcc_disguise *
 	return take_pairs(from, d, back, r);
 }
 
-static int take_picture(const struct ibcc_cycle *from, const struct ibcc_disguise *d,
+static int take_estimate(const struct ibcc_cycle *from, const struct ibcc_disguise *d,
 			const uint32_t *back, struct ibcc_cycle *out)
 {
-	const struct ibcc_picture *p = &from->picture;
+	const struct ibcc_estimate *p = &from->estimate;
 	struct ibcc_load *load = some(p->n_loads, sizeof(*load));
 	struct ibcc_root *root = some(p->n_roots, sizeof(*root));
 	int rc = load && root ? 0 : -ENOMEM;
 
-	out->picture.root = root;
-	out->picture.load = load;
-	out->picture.n_roots = out->picture.n_known = 0;
-	out->picture.pair = NULL;
-	out->picture.n_pairs = 0;
+	out->estimate.root = root;
+	out->estimate.load = load;
+	out->estimate.n_roots = out->estimate.n_known = 0;
+	out->estimate.pair = NULL;
+	out->estimate.n_pairs = 0;
 	for (uint32_t i = 0; i < p->n_roots && !rc; i++) {
 		rc = take_root(from, d, back, &p->root[i], &root[i]);
-		out->picture.n_known = ++out->picture.n_roots;
+		out->estimate.n_known = ++out->estimate.n_roots;
 	}
 	for (uint32_t i = 0; i < p->n_loads && !rc; i++)
 		load[i] = p->load[true_endport(from->topo, d, i)];
@@ -218,9 +218,9 @@ int ibcc_disguised_cycle(const struct ibcc_cycle *from, const struct ibcc_disgui
 	out->topo = d->topo;
 	out->snapshot.port = NULL;
 	out->actual = (struct ibcc_settings){ .n = 0 };
-	out->picture.root = NULL;
-	out->picture.load = NULL;
-	out->proved = (struct ibcc_picture){ 0 };
+	out->estimate.root = NULL;
+	out->estimate.load = NULL;
+	out->proved = (struct ibcc_estimate){ 0 };
 	out->target = (struct ibcc_target){ .n_reasons = 0 };
 	out->plan.change = NULL;
 	out->vendor.ep = NULL;
@@ -235,7 +235,7 @@ int ibcc_disguised_cycle(const struct ibcc_cycle *from, const struct ibcc_disgui
 	if (!rc && from->actual_known)
 		rc = lend_settings(from->topo, d, &from->actual, &out->actual);
 	if (!rc)
-		rc = take_picture(from, d, back, out);
+		rc = take_estimate(from, d, back, out);
 	if (!rc)
 		rc = take_target(from, d, back, &out->target);
 	if (!rc)
@@ -248,12 +248,12 @@ int ibcc_disguised_cycle(const struct ibcc_cycle *from, const struct ibcc_disgui
 
 void ibcc_disguised_cycle_fini(struct ibcc_cycle *c)
 {
-	for (uint32_t i = 0; c->picture.root && i < c->picture.n_roots; i++) {
-		free(c->picture.root[i].source);
-		free((void *)c->picture.root[i].pair);
+	for (uint32_t i = 0; c->estimate.root && i < c->estimate.n_roots; i++) {
+		free(c->estimate.root[i].source);
+		free((void *)c->estimate.root[i].pair);
 	}
-	free(c->picture.root);
-	free((void *)c->picture.load);
+	free(c->estimate.root);
+	free((void *)c->estimate.load);
 	free(c->snapshot.port);
 	free(c->actual.ep);
 	free(c->target.reason);

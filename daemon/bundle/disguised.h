@@ -9,7 +9,7 @@
 #include "daemon/predict/evidence.h"
 
 /* As much of a cycle that has decided as ibcc_report_plan() tells of: topology, counters, settings,
- * picture, plan and NVIDIA's part. Sentences that name nodes are made anew where the daemon still
+ * estimate, plan and NVIDIA's part. Sentences that name nodes are made anew where the daemon still
  * knows what they say, else they are empty: summary, error, advice. What was written is told as a
  * plan. -ENOMEM. Settings and more of *from are lent: *out lives no longer than it.
  */

@@ -132,7 +132,7 @@ static int take_fabric(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 	m->node = calloc(t->n_nodes + 1u, sizeof(*m->node));
 	m->port = calloc(t->n_ports + 1u, sizeof(*m->port));
 	m->hold = calloc(t->n_endports + 1u, sizeof(*m->hold));
-	m->root = calloc(c->picture.n_roots + 1u, sizeof(*m->root));
+	m->root = calloc(c->estimate.n_roots + 1u, sizeof(*m->root));
 	m->followed = calloc(IBCC_ROOTS_MAX + IBCC_OTHERS_MAX, sizeof(*m->followed));
 	if (!m->node || !m->port || !m->hold || !m->root || !m->followed)
 		return -1;
@@ -142,8 +142,8 @@ static int take_fabric(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 			take_port(m, c, i);
 	for (uint32_t i = 0; i < t->n_endports; i++)
 		take_hold(m, c, i);
-	for (uint32_t i = 0; i < c->picture.n_roots; i++)
-		take_root(m, t, &c->picture.root[i]);
+	for (uint32_t i = 0; i < c->estimate.n_roots; i++)
+		take_root(m, t, &c->estimate.root[i]);
 	if (c->tuner)
 		take_followed(m, c);
 	m->has_fabric = true;

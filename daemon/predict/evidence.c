@@ -67,7 +67,7 @@ static int copy_root(struct ibcc_root *to, const struct ibcc_root *from, uint32_
 	return 0;
 }
 
-static int copy_roots(struct ibcc_evidence *e, const struct ibcc_picture *p)
+static int copy_roots(struct ibcc_evidence *e, const struct ibcc_estimate *p)
 {
 	int rc = 0;
 
@@ -91,9 +91,9 @@ static void take_back(const struct ibcc_cycle *c, struct ibcc_settings *s)
 
 static bool lacks_cc(const struct ibcc_cycle *c)
 {
-	for (uint32_t r = 0; r < c->picture.n_roots; r++)
-		for (uint32_t i = 0; i < c->picture.root[r].n_sources; i++) {
-			uint32_t port = c->picture.root[r].source[i].port;
+	for (uint32_t r = 0; r < c->estimate.n_roots; r++)
+		for (uint32_t i = 0; i < c->estimate.root[r].n_sources; i++) {
+			uint32_t port = c->estimate.root[r].source[i].port;
 			uint32_t ep = c->topo->port[port].endport;
 
 			if (ep < c->actual.n && c->actual.ep[ep].support != IBCC_CC_SUPPORTED)
@@ -140,7 +140,7 @@ int ibcc_evidence_make(struct ibcc_evidence *e, const struct ibcc_cycle *c,
 	if (!rc)
 		rc = ibcc_memory_now(m, c->topo, &e->now, &e->in.moved);
 	if (!rc)
-		rc = copy_roots(e, &c->picture);
+		rc = copy_roots(e, &c->estimate);
 	if (!rc)
 		rc = ibcc_settings_copy(&e->actual, &c->actual);
 	if (!rc)
@@ -149,7 +149,7 @@ int ibcc_evidence_make(struct ibcc_evidence *e, const struct ibcc_cycle *c,
 		return rc;
 	take_back(c, &e->actual);
 	e->in.age_ns = age_ns;
-	e->in.packet_bytes = c->picture.n_roots ? c->picture.root[0].packet_bytes : 0;
+	e->in.packet_bytes = c->estimate.n_roots ? c->estimate.root[0].packet_bytes : 0;
 	e->in.refuse = refuse(c);
 	ibcc_evidence_point(e);
 	return 0;

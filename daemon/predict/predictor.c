@@ -25,7 +25,7 @@
 /* Of settings that no pass has decided on. */
 #define NO_PASS UINT64_MAX
 
-struct job {
+struct prediction_job {
 	struct ibcc_predictor *p;
 	struct ibcc_evidence e;
 	uint64_t pass;
@@ -163,7 +163,7 @@ int ibcc_predictor_look(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 	if (p->wrote)
 		ibcc_memory_reset_recent(&p->memory);
 	p->wrote = false;
-	quiet = ibcc_memory_add(&p->memory, c->topo, &c->snapshot, &c->picture, &c->actual);
+	quiet = ibcc_memory_add(&p->memory, c->topo, &c->snapshot, &c->estimate, &c->actual);
 	if (quiet)
 		p->quiet_ns = (int64_t)ibcc_now_ns();
 	keep(p, state, quiet);
@@ -172,14 +172,14 @@ int ibcc_predictor_look(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 
 static uint64_t cpu_ns(void *arg)
 {
-	const struct job *j = arg;
+	const struct prediction_job *j = arg;
 
 	if (j->p->stop || j->p->abandoned)
 		return UINT64_MAX;
 	return ibcc_now_cpu_ns();
 }
 
-static void job_free(struct job *j)
+static void job_free(struct prediction_job *j)
 {
 	if (!j)
 		return;
@@ -201,7 +201,7 @@ static void tell(struct ibcc_predictor *p, json_t *o, uint64_t pass)
 
 static void *run(void *arg)
 {
-	struct job *j = arg;
+	struct prediction_job *j = arg;
 	struct ibcc_prediction result;
 	int rc = ibcc_predict(&j->e.in, &result);
 
@@ -237,7 +237,7 @@ int ibcc_predictor_evidence(const struct ibcc_predictor *p, const struct ibcc_cy
 }
 
 /* Signals are the event loop's. */
-static int start(struct ibcc_predictor *p, struct job *j)
+static int start(struct ibcc_predictor *p, struct prediction_job *j)
 {
 	sigset_t all, old;
 	int rc;
@@ -252,12 +252,12 @@ static int start(struct ibcc_predictor *p, struct job *j)
 }
 
 static int begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
-		 const struct ibcc_settings *wanted, bool written, struct job *j)
+		 const struct ibcc_settings *wanted, bool written, struct prediction_job *j)
 {
 	int rc;
 
 	j->p = p;
-	j->pass = wanted ? NO_PASS : c->picture.pass;
+	j->pass = wanted ? NO_PASS : c->estimate.pass;
 	rc = ibcc_predictor_evidence(p, c, wanted, &j->e);
 	if (!rc && written && ibcc_loads_held(j->e.topo, &j->e.actual))
 		rc = -EALREADY;
@@ -274,12 +274,12 @@ static int begin_unless(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 			const struct ibcc_settings *wanted, bool written, void (*done)(void *arg),
 			void *arg)
 {
-	struct job *j;
+	struct prediction_job *j;
 	bool there;
 	int rc;
 
 	pthread_mutex_lock(&p->lock);
-	there = !wanted && !written && p->told && p->told_pass == c->picture.pass;
+	there = !wanted && !written && p->told && p->told_pass == c->estimate.pass;
 	pthread_mutex_unlock(&p->lock);
 	if (there || p->started)
 		return there ? -EALREADY : -EBUSY;

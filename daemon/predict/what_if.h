@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 #include <ibcc/why.h>
 
 /* What is wanted, with values in place of some: {"ccti_timer": 0..65535, "ccti_increase": 0..255,

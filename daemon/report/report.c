@@ -109,7 +109,7 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 		ibcc_report_doubted(c->topo, &c->snapshot), "counters", ibcc_report_counters(c),
 		"apart", ibcc_report_apart(c->topo), "gaps", ibcc_report_gaps(t), "silent",
 		silent.text[0] ? ibcc_json_text(silent.text) : json_null(), "blind",
-		c->decided && !c->picture.trustworthy ? ibcc_report_decided(c) : json_null());
+		c->decided && !c->estimate.trustworthy ? ibcc_report_decided(c) : json_null());
 }
 
 static json_t *source_object(const struct ibcc_topo *t, const struct ibcc_source *s)
@@ -155,7 +155,7 @@ static json_t *root_object(const struct ibcc_topo *t, const struct ibcc_root *r)
 	uint32_t peer = t->port[r->port].peer;
 	char words[IBCC_ROOT_WORDS_BYTES] = "";
 
-	ibcc_picture_explain(t, r, words, sizeof(words));
+	ibcc_estimate_explain(t, r, words, sizeof(words));
 	more = json_pack("{ss so si si si si si so so so so so}", "kind",
 			 r->kind == IBCC_CONGESTION_INPUT ? "input" : "output", "peer",
 			 peer == IBCC_NONE ? json_null() : ibcc_json_port(t, peer), "link_mbps",
@@ -174,8 +174,8 @@ json_t *ibcc_report_roots(const struct ibcc_cycle *c)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; list && i < c->picture.n_roots; i++) {
-		const struct ibcc_root *r = &c->picture.root[i];
+	for (uint32_t i = 0; list && i < c->estimate.n_roots; i++) {
+		const struct ibcc_root *r = &c->estimate.root[i];
 		json_t *o = root_object(c->topo, r);
 
 		ibcc_report_add_control(c, r->port, o);

@@ -46,8 +46,8 @@ static void count_adapters(const struct ibcc_cycle *c, struct types *mute, struc
 {
 	const struct ibcc_topo *t = c->topo;
 
-	for (uint32_t i = 0; i < t->n_endports && i < c->picture.n_loads; i++) {
-		const struct ibcc_load *l = &c->picture.load[i];
+	for (uint32_t i = 0; i < t->n_endports && i < c->estimate.n_loads; i++) {
+		const struct ibcc_load *l = &c->estimate.load[i];
 		uint32_t port = t->endport[i], node = t->port[port].node;
 		const struct ibcc_port_sample *s = &c->snapshot.port[port];
 

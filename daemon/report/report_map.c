@@ -106,8 +106,8 @@ static json_t *trees(const struct ibcc_cycle *c)
 	bool *on = calloc(c->topo->n_ports ? c->topo->n_ports : 1, sizeof(*on));
 	json_t *list = on ? json_array() : NULL;
 
-	for (uint32_t i = 0; list && c->decided && i < c->picture.n_roots; i++)
-		json_array_append_new(list, tree(c->topo, &c->picture.root[i], on));
+	for (uint32_t i = 0; list && c->decided && i < c->estimate.n_roots; i++)
+		json_array_append_new(list, tree(c->topo, &c->estimate.root[i], on));
 	free(on);
 	return list;
 }

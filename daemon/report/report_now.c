@@ -94,8 +94,8 @@ static json_t *worst_roots(const struct ibcc_cycle *c)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; list && i < c->picture.n_roots && i < ROOTS_TOLD; i++) {
-		const struct ibcc_root *r = &c->picture.root[i];
+	for (uint32_t i = 0; list && i < c->estimate.n_roots && i < ROOTS_TOLD; i++) {
+		const struct ibcc_root *r = &c->estimate.root[i];
 		json_t *o = ibcc_json_port(c->topo, r->port);
 
 		json_object_update_new(
@@ -113,7 +113,7 @@ static json_t *worst_roots(const struct ibcc_cycle *c)
 
 json_t *ibcc_report_now(const struct ibcc_cycle *c)
 {
-	const struct ibcc_picture *e = &c->picture;
+	const struct ibcc_estimate *e = &c->estimate;
 	double s = (double)e->interval_ns / 1e9;
 	uint64_t sent_mbps = 0;
 	uint32_t worst = 0, n_wait = 0;

@@ -57,7 +57,7 @@ json_t *ibcc_report_ways(const struct ibcc_cycle *c)
 {
 	struct ibcc_why text;
 
-	ibcc_ways_text(c->topo, &c->snapshot, &c->picture, &c->vendor, &text);
+	ibcc_ways_text(c->topo, &c->snapshot, &c->estimate, &c->vendor, &text);
 	return text.text[0] ? ibcc_json_text(text.text) : json_null();
 }
 

@@ -437,7 +437,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 	}
 	if (o && c && c->decided) {
 		json_object_set_new(o, "verdict", ibcc_report_verdict(c));
-		json_object_set_new(o, "roots", json_integer(c->picture.n_roots));
+		json_object_set_new(o, "roots", json_integer(c->estimate.n_roots));
 		json_object_set_new(o, "writes_pending",
 				    json_integer(s->changed_since ? 0 : ibcc_cycle_pending(c)));
 		json_object_set_new(o, "decision",

@@ -16,8 +16,8 @@ static void count_loads(const struct ibcc_cycle *c, int64_t *value)
 {
 	uint16_t waits = c->options.estimator.ca_wait_permille;
 
-	for (uint32_t i = 0; i < c->topo->n_endports && i < c->picture.n_loads; i++) {
-		const struct ibcc_load *l = &c->picture.load[i];
+	for (uint32_t i = 0; i < c->topo->n_endports && i < c->estimate.n_loads; i++) {
+		const struct ibcc_load *l = &c->estimate.load[i];
 
 		if (!l->known ||
 		    ibcc_topo_is_switch(c->topo, c->topo->port[c->topo->endport[i]].node))
@@ -27,7 +27,7 @@ static void count_loads(const struct ibcc_cycle *c, int64_t *value)
 	}
 }
 
-static void count_roots(const struct ibcc_picture *p, int64_t *value)
+static void count_roots(const struct ibcc_estimate *p, int64_t *value)
 {
 	value[IBCC_SAMPLE_ROOTS] = p->n_roots;
 	for (uint32_t i = 0; i < p->n_roots; i++) {
@@ -59,7 +59,7 @@ static struct ibcc_state_sample sample_of(const struct ibcc_cycle *c)
 	struct ibcc_state_sample s = { .at_s = time(NULL) };
 
 	count_loads(c, s.value);
-	count_roots(&c->picture, s.value);
+	count_roots(&c->estimate, s.value);
 	count_settings(c, s.value);
 	return s;
 }

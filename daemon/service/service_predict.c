@@ -65,7 +65,7 @@ int ibcc_service_what_if(struct ibcc_service *s, const json_t *set, void (*done)
 
 	if (!c || !c->decided)
 		return ibcc_service_undecided(s, why);
-	rc = ibcc_what_if(c->topo, c->picture.root, c->picture.n_roots, &c->target.wanted, set,
+	rc = ibcc_what_if(c->topo, c->estimate.root, c->estimate.n_roots, &c->target.wanted, set,
 			  &wanted, why);
 	if (rc)
 		return rc;
@@ -122,7 +122,7 @@ void ibcc_service_predict_written(struct ibcc_service *s, int64_t newest_before)
 	/* Who is to be held is so for a root, though one pass may not see it. */
 	if (!s->on_predicted || newest <= newest_before || !s->cycle.acted ||
 	    !s->cycle.result.set_mads ||
-	    (!s->cycle.picture.n_roots && !ibcc_loads_held(s->cycle.topo, &s->cycle.target.wanted)))
+	    (!s->cycle.estimate.n_roots && !ibcc_loads_held(s->cycle.topo, &s->cycle.target.wanted)))
 		return;
 	rc = ibcc_predictor_begin_written(s->predictor, &s->cycle, NULL, s->on_predicted,
 					  s->predicted_arg);
@@ -140,7 +140,7 @@ void ibcc_service_predict_saved(struct ibcc_service *s, const struct ibcc_plan *
 	if (!s->on_predicted || !s->cycle.decided || ibcc_settings_copy(&wanted, &s->cycle.actual))
 		return;
 	ibcc_plan_put(plan, t, false, &wanted);
-	if (s->cycle.picture.n_roots || ibcc_loads_held(t, &wanted))
+	if (s->cycle.estimate.n_roots || ibcc_loads_held(t, &wanted))
 		rc = ibcc_predictor_begin_written(s->predictor, &s->cycle, &wanted, s->on_predicted,
 						  s->predicted_arg);
 	ibcc_settings_fini(&wanted);

@@ -67,7 +67,7 @@ int ibcc_service_plan(struct ibcc_service *s, bool data, json_t **out, struct ib
 	ibcc_control_fini(&control);
 	if (!rc)
 		json_object_set_new(*out, "prediction",
-				    ibcc_predictor_tell(s->predictor, s->cycle.picture.pass));
+				    ibcc_predictor_tell(s->predictor, s->cycle.estimate.pass));
 	return rc;
 }
 

@@ -136,7 +136,7 @@ static bool blind(const struct ibcc_service *s, const struct ibcc_cycle *c, stru
 	char *text;
 
 	(void)s;
-	if (!c || !c->decided || c->picture.trustworthy)
+	if (!c || !c->decided || c->estimate.trustworthy)
 		return false;
 	text = ibcc_cycle_words(c);
 	ibcc_why_set(why, 0, "%s", text ? text : "no memory");

@@ -46,7 +46,7 @@ static int watch(const struct tune *t, struct ibcc_service *s, struct ibcc_why *
 		if (rc)
 			return rc;
 		c = ibcc_service_cycle(s);
-		seen = seen || (c->decided && c->picture.n_roots);
+		seen = seen || (c->decided && c->estimate.n_roots);
 		n++;
 		if (n == most || (n >= least && (c->plan.n || !seen)))
 			return 0;

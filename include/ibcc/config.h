@@ -8,7 +8,7 @@
 
 #include <ibcc/bounds.h>
 #include <ibcc/collect.h>
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 #include <ibcc/tuner.h>
 #include <ibcc/yaml.h>
 

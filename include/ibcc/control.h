@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include <ibcc/parameters.h>
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 
 /* A channel adapter's port. */
 struct ibcc_control_node {

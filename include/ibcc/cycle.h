@@ -17,7 +17,7 @@
 #include <ibcc/control.h>
 #include <ibcc/precheck.h>
 #include <ibcc/ledger.h>
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 #include <ibcc/plan.h>
 #include <ibcc/proof.h>
 #include <ibcc/rollout.h>
@@ -103,13 +103,13 @@ struct ibcc_cycle {
 	uint64_t pass_ns, longest_pass_ns, n_passes_cut;
 	uint64_t mad_ns; /* what a MAD of a pass took lately, with others in flight; 0: unknown */
 	/* of the last turn: */
-	bool decided;       /* picture, target and plan are there */
+	bool decided;       /* estimate, target and plan are there */
 	uint64_t decide_ns; /* CPU time that they took, by the options' clock */
-	struct ibcc_picture picture;
-	/* What the decision is made by: the picture, of whose roots those are not seen that packets
+	struct ibcc_estimate estimate;
+	/* What the decision is made by: the estimate, of whose roots those are not seen that packets
 	 * need not reach by the forwarding tables. Owns its array of roots alone.
 	 */
-	struct ibcc_picture proved;
+	struct ibcc_estimate proved;
 	struct ibcc_unproved unproved; /* those */
 	struct ibcc_target target;
 	struct ibcc_plan plan;

@@ -124,13 +124,13 @@ uint64_t ibcc_decisions_key(const struct ibcc_decisions *d);
  */
 char *ibcc_words_decisions(const struct ibcc_topo *t, const struct ibcc_decisions *d);
 
-struct ibcc_picture;
+struct ibcc_estimate;
 /* What is wrong with the fabric, as one sentence for people that names the machines, worst root
  * first: as "1 slow receiver: destination1 (leaf2 port 2) takes 47 % of its link; source1, source2
  * blocked". `par` (may be NULL) says whose senders are throttled, and which roots are held so well
- * that the picture has them no more. The caller's; NULL without memory.
+ * that the estimate has them no more. The caller's; NULL without memory.
  */
-char *ibcc_words_verdict(const struct ibcc_topo *t, const struct ibcc_picture *pic,
+char *ibcc_words_verdict(const struct ibcc_topo *t, const struct ibcc_estimate *pic,
 			 const struct ibcc_parameters *par);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 #include <ibcc/settings.h>
 #include <ibcc/snapshot.h>
 #include <ibcc/topo.h>
@@ -55,7 +55,7 @@ void ibcc_memory_fini(struct ibcc_memory *m);
  * ports in ten were read; else among the recent ones. True: it was quiet.
  */
 bool ibcc_memory_add(struct ibcc_memory *m, const struct ibcc_topo *t,
-		     const struct ibcc_snapshot *s, const struct ibcc_picture *p,
+		     const struct ibcc_snapshot *s, const struct ibcc_estimate *p,
 		     const struct ibcc_settings *actual);
 /* Forgets the recent intervals, when settings have changed since. */
 void ibcc_memory_reset_recent(struct ibcc_memory *m);

@@ -12,7 +12,7 @@
 #include <ibcc/formula.h>
 #include <ibcc/topo.h>
 
-struct ibcc_load; /* <ibcc/picture.h> */
+struct ibcc_load; /* <ibcc/estimate.h> */
 struct ibcc_root;
 
 #define IBCC_ROOTS_MAX  32u
@@ -139,7 +139,7 @@ struct ibcc_root_state {
 	uint16_t pause;          /* passes until the log may change its numbers again */
 
 	/* In this pass: */
-	const struct ibcc_root *known; /* the picture's; NULL: it does not know it */
+	const struct ibcc_root *known; /* the estimate's; NULL: it does not know it */
 	const struct ibcc_root *root;  /* the same; NULL: it is no root now */
 	const struct ibcc_root *now;   /* the same; NULL: nothing can be judged by it, either */
 	bool done;                     /* a rule has changed it */
@@ -154,7 +154,7 @@ struct ibcc_root_other {
 struct ibcc_parameters {
 	uint32_t n_roots;
 	struct ibcc_root_state root[IBCC_ROOTS_MAX];
-	/* Of this pass: roots of the picture that are not followed, and roots that were let go. If
+	/* Of this pass: roots of the estimate that are not followed, and roots that were let go. If
 	 * there are more, the others are left out.
 	 */
 	uint32_t n_others;

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 #include <ibcc/settings.h>
 #include <ibcc/target.h>
 #include <ibcc/topo.h>
@@ -23,7 +23,7 @@ enum ibcc_precheck {
  * congestion control does not, or did not answer); *why names the first and counts the others.
  */
 int ibcc_precheck_run(enum ibcc_precheck gate, const struct ibcc_topo *t, const struct ibcc_settings *s,
-		    const struct ibcc_picture *e, const struct ibcc_target *target,
+		    const struct ibcc_estimate *e, const struct ibcc_target *target,
 		    struct ibcc_why *why);
 
 /* A sentence about endports that have answered with their settings before, and answer the class

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include <ibcc/loads.h>
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 #include <ibcc/settings.h>
 #include <ibcc/topo.h>
 
@@ -88,7 +88,7 @@ struct ibcc_prediction_in {
 	uint64_t age_ns; /* of `before` */
 	double moved;    /* see ibcc_memory_now() */
 	uint32_t n_roots;
-	const struct ibcc_root *root; /* as the picture has them; sources are used */
+	const struct ibcc_root *root; /* as the estimate has them; sources are used */
 	uint32_t packet_bytes;
 	const struct ibcc_settings *actual, *wanted;
 	enum ibcc_prediction_why refuse; /* what is known to forbid it; else TELLS */

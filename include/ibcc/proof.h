@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 #include <ibcc/topo.h>
 #include <ibcc/why.h>
 
@@ -23,15 +23,15 @@ struct ibcc_unproved {
 	} first[IBCC_UNPROVED_NAMED];
 };
 
-/* Makes of a picture the one to decide by: of its roots those are seen that do not send on one of
+/* Makes of an estimate the one to decide by: of its roots those are seen that do not send on one of
  * the `loose` SLs, the others are as if only known, and in *who. sls: by the index of those seen,
  * what they send on; 0: not known, so that they are proved only if no SL is loose. Roots to which
  * nodes that do not answer may send 2 % or more of what they carry (IBCC_TRACE_SHARE), or that hide
- * behind such nodes, are not seen either; ibcc_picture:n_unknown counts them. *to borrows all but
+ * behind such nodes, are not seen either; ibcc_estimate:n_unknown counts them. *to borrows all but
  * its array of roots, which the caller frees. -ENOMEM.
  */
-int ibcc_proof_run(const struct ibcc_picture *from, uint16_t loose, const uint16_t *sls,
-		   struct ibcc_picture *to, struct ibcc_unproved *who);
+int ibcc_proof_run(const struct ibcc_estimate *from, uint16_t loose, const uint16_t *sls,
+		   struct ibcc_estimate *to, struct ibcc_unproved *who);
 
 /* Those roots by name and SL, in words; empty if there are none. */
 void ibcc_proof_text(const struct ibcc_topo *t, const struct ibcc_unproved *who,

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include <ibcc/parameters.h>
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
 #include <ibcc/snapshot.h>
@@ -60,7 +60,7 @@ struct ibcc_rollout {
  * has a counter that would tell, prove nothing.
  */
 uint32_t ibcc_rollout_judge(struct ibcc_rollout *r, const struct ibcc_topo *t,
-			    const struct ibcc_parameters *p, const struct ibcc_picture *pic,
+			    const struct ibcc_parameters *p, const struct ibcc_estimate *pic,
 			    const struct ibcc_snapshot *s, const struct ibcc_settings *actual);
 
 /* The part of a plan that is to be written now: of roots that are not proven to react, if the plan
@@ -68,7 +68,7 @@ uint32_t ibcc_rollout_judge(struct ibcc_rollout *r, const struct ibcc_topo *t,
  * in it, always. *part is initialised by the call. -ENOMEM.
  */
 int ibcc_rollout_split(struct ibcc_rollout *r, const struct ibcc_topo *t,
-		       const struct ibcc_parameters *p, const struct ibcc_picture *pic,
+		       const struct ibcc_parameters *p, const struct ibcc_estimate *pic,
 		       const struct ibcc_settings *actual, const struct ibcc_settings *wanted,
 		       const struct ibcc_plan *plan, struct ibcc_plan *part);
 

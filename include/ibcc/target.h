@@ -11,7 +11,7 @@
 #include <ibcc/decision.h>
 #include <ibcc/law.h>
 #include <ibcc/parameters.h>
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 #include <ibcc/settings.h>
 
 /* Room for the reason of a change, whatever its names and numbers are. */
@@ -90,11 +90,11 @@ int ibcc_overlay_run(const struct ibcc_overlay *l, const struct ibcc_topo *t,
 		    struct ibcc_ledger *ledger, struct ibcc_target *out);
 
 /* Completes what the tuner wants, once in each pass: what is LEFT stays for `keep_passes` in which
- * no root of the picture needs it, then it is put back to its base. Changes get their reasons, and
+ * no root of the estimate needs it, then it is put back to its base. Changes get their reasons, and
  * the decisions say of how many endports. -ENOMEM.
  */
 int ibcc_ledger_lay(struct ibcc_ledger *l, const struct ibcc_topo *t,
-		    const struct ibcc_settings *actual, const struct ibcc_picture *pic,
+		    const struct ibcc_settings *actual, const struct ibcc_estimate *pic,
 		    uint32_t keep_passes, struct ibcc_target *target);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include <ibcc/control.h>
 #include <ibcc/parameters.h>
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 #include <ibcc/settings.h>
 #include <ibcc/target.h>
 #include <ibcc/topo.h>
@@ -35,7 +35,7 @@ void ibcc_tuner_free(struct ibcc_tuner *t);
 
 /* One decision. *out is initialised by the call, freed by ibcc_target_fini(). -ENOMEM. */
 int ibcc_tuner_step(struct ibcc_tuner *tuner, const struct ibcc_topo *t,
-		    const struct ibcc_picture *p, const struct ibcc_settings *actual,
+		    const struct ibcc_estimate *p, const struct ibcc_settings *actual,
 		    struct ibcc_ledger *ledger, struct ibcc_target *out);
 
 /* What the last step decided; the tuner's until the next. */

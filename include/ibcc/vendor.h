@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
 #include <ibcc/topo.h>
@@ -135,10 +135,10 @@ enum ibcc_vendor_advice_code {
 
 struct ibcc_vendor_advice {
 	enum ibcc_vendor_advice_code code;
-	const struct ibcc_root *root; /* the picture's; NULL with NONE */
+	const struct ibcc_root *root; /* the estimate's; NULL with NONE */
 };
 struct ibcc_vendor_advice ibcc_vendor_advise(const struct ibcc_vendor *v, const struct ibcc_topo *t,
-					     const struct ibcc_picture *p);
+					     const struct ibcc_estimate *p);
 /* That in words; empty with NONE. */
 void ibcc_vendor_advice_text(const struct ibcc_vendor *v, const struct ibcc_topo *t,
 			     struct ibcc_vendor_advice advice, struct ibcc_why *text);

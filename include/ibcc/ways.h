@@ -5,7 +5,7 @@
 #ifndef IBCC_WAYS_H
 #define IBCC_WAYS_H
 
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 #include <ibcc/snapshot.h>
 #include <ibcc/vendor.h>
 #include <ibcc/why.h>
@@ -24,12 +24,12 @@ enum ibcc_ways {
 enum ibcc_ways ibcc_ways_of(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port,
 			    uint32_t *other);
 
-/* What that comes to for the picture's most severe root, and for service levels whose packets may
+/* What that comes to for the estimate's most severe root, and for service levels whose packets may
  * take several ways by what NVIDIA's switches say: "path collision: multipath, ...", "end-point
  * congestion: ...", "reordering on RC endpoints: ..."; empty if there is nothing to be said.
  */
 void ibcc_ways_text(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
-		    const struct ibcc_picture *p, const struct ibcc_vendor *v,
+		    const struct ibcc_estimate *p, const struct ibcc_vendor *v,
 		    struct ibcc_why *text);
 
 #endif

@@ -30,13 +30,13 @@ int ibcc_cycle_init(struct ibcc_cycle *c, const struct ibcc_cycle_options *o,
 static void forget_decision(struct ibcc_cycle *c)
 {
 	free(c->proved.root);
-	c->proved = (struct ibcc_picture){ 0 };
+	c->proved = (struct ibcc_estimate){ 0 };
 	c->unproved.n = 0;
-	ibcc_picture_fini(&c->picture);
+	ibcc_estimate_fini(&c->estimate);
 	ibcc_target_fini(&c->target);
 	ibcc_plan_fini(&c->plan);
 	ibcc_result_fini(&c->result);
-	memset(&c->picture, 0, sizeof(c->picture));
+	memset(&c->estimate, 0, sizeof(c->estimate));
 	memset(&c->target, 0, sizeof(c->target));
 	ibcc_plan_fini(&c->repaired);
 	ibcc_result_fini(&c->repair);
@@ -178,7 +178,7 @@ static int tune(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_wh
 static int prove(struct ibcc_cycle *c, const struct ibcc_act *act, uint16_t loose)
 {
 	bool some = loose && loose != UINT16_MAX;
-	const struct ibcc_picture *p = &c->picture;
+	const struct ibcc_estimate *p = &c->estimate;
 	uint32_t *port = calloc(p->n_roots + 1, sizeof(*port));
 	uint16_t *sls = calloc(p->n_roots + 1, sizeof(*sls));
 	int rc = port && sls ? 0 : -ENOMEM;
@@ -205,10 +205,10 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 	int rc;
 
 	rc = ibcc_estimator_run(c->estimator, c->topo, &c->snapshot, &c->actual,
-				ibcc_tuner_parameters(c->tuner), &c->picture);
+				ibcc_tuner_parameters(c->tuner), &c->estimate);
 	if (rc)
 		return rc;
-	ibcc_picture_tell_logs(&c->picture, c->topo, &c->snapshot);
+	ibcc_estimate_tell_logs(&c->estimate, c->topo, &c->snapshot);
 	rc = ibcc_cycle_judge_rollout(c, act, why);
 	if (!rc)
 		rc = prove(c, act, loose);

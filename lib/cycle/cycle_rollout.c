@@ -92,7 +92,7 @@ int ibcc_cycle_judge_rollout(struct ibcc_cycle *c, const struct ibcc_act *act, s
 		c->rollout = (struct ibcc_rollout){ 0 };
 	if (act->state && act->applier->writes && !c->repaired.n) {
 		port = ibcc_rollout_judge(&c->rollout, c->topo, ibcc_tuner_parameters(c->tuner),
-					  &c->picture, &c->snapshot, &c->actual);
+					  &c->estimate, &c->snapshot, &c->actual);
 		if (port != IBCC_NONE)
 			rc = take_back(c, act, port, why);
 	}
@@ -133,7 +133,7 @@ int ibcc_cycle_split_plan(struct ibcc_cycle *c, const struct ibcc_act *act, stru
 		ibcc_rollout_all(&c->rollout, p);
 		return 0;
 	}
-	if (ibcc_rollout_split(&c->rollout, c->topo, p, &c->picture, &c->actual, &c->target.wanted,
+	if (ibcc_rollout_split(&c->rollout, c->topo, p, &c->estimate, &c->actual, &c->target.wanted,
 			       &c->plan, &part))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	ibcc_plan_fini(&c->plan);

@@ -20,6 +20,6 @@ char *ibcc_cycle_words(const struct ibcc_cycle *c)
 
 char *ibcc_cycle_verdict(const struct ibcc_cycle *c)
 {
-	return ibcc_words_verdict(c->topo, &c->picture,
+	return ibcc_words_verdict(c->topo, &c->estimate,
 				  c->tuner ? ibcc_tuner_parameters(c->tuner) : NULL);
 }

@@ -93,7 +93,7 @@ static int refuse(int err, const struct ibcc_topo *t, const struct ibcc_settings
 }
 
 int ibcc_precheck_run(enum ibcc_precheck gate, const struct ibcc_topo *t, const struct ibcc_settings *s,
-		    const struct ibcc_picture *e, const struct ibcc_target *target,
+		    const struct ibcc_estimate *e, const struct ibcc_target *target,
 		    struct ibcc_why *why)
 {
 	uint32_t n_key = 0, n_lacking = 0, first_key = 0, first_lacking = 0, i, r, k;

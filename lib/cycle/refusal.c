@@ -68,5 +68,5 @@ struct ibcc_vendor_advice ibcc_refusal_advice(const struct ibcc_cycle *c)
 {
 	if (c->refused == IBCC_REFUSED_NOT)
 		return (struct ibcc_vendor_advice){ .code = IBCC_VENDOR_ADVICE_NONE };
-	return ibcc_vendor_advise(&c->vendor, c->topo, &c->picture);
+	return ibcc_vendor_advise(&c->vendor, c->topo, &c->estimate);
 }

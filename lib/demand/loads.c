@@ -120,7 +120,7 @@ static bool sends_all(const struct ibcc_load *l, uint32_t link_mbps)
  * enough ports were read.
  */
 static bool is_quiet(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
-		     const struct ibcc_picture *p, const struct ibcc_settings *actual)
+		     const struct ibcc_estimate *p, const struct ibcc_settings *actual)
 {
 	if (p->n_roots || (s->n_stale + s->n_unreachable) * 9 > s->n_fresh)
 		return false;
@@ -132,7 +132,7 @@ static bool is_quiet(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
 }
 
 bool ibcc_memory_add(struct ibcc_memory *m, const struct ibcc_topo *t,
-		     const struct ibcc_snapshot *s, const struct ibcc_picture *p,
+		     const struct ibcc_snapshot *s, const struct ibcc_estimate *p,
 		     const struct ibcc_settings *actual)
 {
 	struct ibcc_loads *l = &m->recent[m->at];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The control law: what is decided for the roots of congestion in one pass.
  *
- * A pass sees a picture (picture.h): where congestion starts, who contributes, who waits. It makes
+ * A pass sees an estimate (estimate.h): where congestion starts, who contributes, who waits. It makes
  * parameters (parameters.h): for each root a phase, the numbers that the formulas are given, and
  * who gets values. It sees no counters and no registers. ibcc_controller_step(), at the end of this
  * file, is the whole pass; each of its steps has a file:
@@ -111,10 +111,10 @@ bool ibcc_controller_suspects(const struct pass *p)
 
 	for (uint32_t k = 0; k < c->par.n_roots; k++) {
 		const struct ibcc_root_state *s = &c->par.root[k];
-		const struct ibcc_root *seen = ibcc_picture_find(p->pic, s->r.port);
+		const struct ibcc_root *seen = ibcc_estimate_find(p->pic, s->r.port);
 
 		now |= (s->r.phase == IBCC_PHASE_HOLD || s->r.phase == IBCC_PHASE_LEARN) &&
-		       s->r.in_force && !s->settle && ibcc_picture_sees(p->pic, seen) &&
+		       s->r.in_force && !s->settle && ibcc_estimate_sees(p->pic, seen) &&
 		       (has_outlier(s, seen) ||
 			(!seen->becn && seen->tree_wait_permille > c->p.victim_wait_permille));
 	}
@@ -194,8 +194,8 @@ static void follow(struct pass *p, struct ibcc_root_state *s, const struct ibcc_
 {
 	struct ibcc_root_parameters *r = &s->r;
 
-	s->known = ibcc_picture_find(p->pic, r->port);
-	s->root = ibcc_picture_sees(p->pic, s->known) ? s->known : NULL;
+	s->known = ibcc_estimate_find(p->pic, r->port);
+	s->root = ibcc_estimate_sees(p->pic, s->known) ? s->known : NULL;
 	s->now =
 		s->root && s->root->confidence_permille >= IBCC_CONFIDENT_PERMILLE ? s->root : NULL;
 	s->done = false;
@@ -219,7 +219,7 @@ static void follow(struct pass *p, struct ibcc_root_state *s, const struct ibcc_
 /* An interval that is far longer than the one before holds something that was not ours to choose,
  * or another choice of the operator's, which is one pass late.
  */
-static bool was_interrupted(struct ibcc_controller *c, const struct ibcc_picture *pic)
+static bool was_interrupted(struct ibcc_controller *c, const struct ibcc_estimate *pic)
 {
 	bool was = c->interval_ns && pic->interval_ns > INTERRUPTED * c->interval_ns;
 

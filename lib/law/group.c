@@ -10,7 +10,7 @@
  * is marked, so that each root marks about the same multiple of what it needs.
  */
 #include <ibcc/law.h>
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 
 /* No root marks fewer than one in so many packets. */
 #define MARK_RATE_MAX 1000u

@@ -11,7 +11,7 @@
  * which no other traffic suffers that the tuner could see.
  */
 static bool is_needed(const struct ibcc_ledger *l, const struct ibcc_topo *t,
-		      const struct ibcc_settings *actual, const struct ibcc_picture *pic)
+		      const struct ibcc_settings *actual, const struct ibcc_estimate *pic)
 {
 	for (uint32_t k = 0; k < pic->n_roots; k++) {
 		uint32_t port = pic->root[k].port, sw = ibcc_topo_switch_endport(t, port);
@@ -35,7 +35,7 @@ static int put_back(const struct ibcc_ledger *l, uint32_t endport, struct ibcc_t
 }
 
 int ibcc_ledger_lay(struct ibcc_ledger *l, const struct ibcc_topo *t,
-		    const struct ibcc_settings *actual, const struct ibcc_picture *pic,
+		    const struct ibcc_settings *actual, const struct ibcc_estimate *pic,
 		    uint32_t keep_passes, struct ibcc_target *target)
 {
 	uint32_t n = 0;

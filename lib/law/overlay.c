@@ -39,7 +39,7 @@ struct ibcc_reason *ibcc_target_add(struct ibcc_target *t, uint32_t endport, uin
 }
 
 /* One run. */
-struct job {
+struct overlaying {
 	const struct ibcc_overlay *l;
 	const struct ibcc_topo *t;
 	const struct ibcc_parameters *p;
@@ -49,7 +49,7 @@ struct job {
 };
 
 /* Does a root have settings for an endport, or would have if that could take them? */
-static void ask_roots(const struct job *j, uint32_t i, bool *wanted, bool *lacking)
+static void ask_roots(const struct overlaying *j, uint32_t i, bool *wanted, bool *lacking)
 {
 	const struct ibcc_root_parameters *r;
 
@@ -109,7 +109,7 @@ static void mark_at(const struct ibcc_topo *t, const struct ibcc_root_parameters
 /* Why an attribute is to change: for a root, with what the law made of it (may be NULL); without a
  * root since it is over.
  */
-static int give_reason(const struct job *j, uint32_t i, uint16_t attr_id,
+static int give_reason(const struct overlaying *j, uint32_t i, uint16_t attr_id,
 		       enum ibcc_reason_code code, const struct ibcc_root_parameters *r,
 		       const struct ibcc_law_out *law)
 {
@@ -126,7 +126,7 @@ static int give_reason(const struct job *j, uint32_t i, uint16_t attr_id,
 	return 0;
 }
 
-static int lay_switch(const struct job *j, uint32_t i)
+static int lay_switch(const struct overlaying *j, uint32_t i)
 {
 	struct ibcc_endport_cc *ep = &j->out->wanted.ep[i];
 	const struct ibcc_root_parameters *o, *r = NULL;
@@ -150,7 +150,7 @@ static int lay_switch(const struct job *j, uint32_t i)
 }
 
 /* The root whose values an adapter gets: all that it contributes to have the same leader. */
-static const struct ibcc_root_parameters *leader_of(const struct job *j, uint32_t i)
+static const struct ibcc_root_parameters *leader_of(const struct overlaying *j, uint32_t i)
 {
 	const struct ibcc_root_parameters *r;
 
@@ -164,7 +164,7 @@ static const struct ibcc_root_parameters *leader_of(const struct job *j, uint32_
  * leader is: one that was marked once too often stands idle for less long. While a tree is emptied
  * all have the leader's. Returns the root that asks for the longest.
  */
-static const struct ibcc_root_parameters *longest_end(const struct job *j, uint32_t i,
+static const struct ibcc_root_parameters *longest_end(const struct overlaying *j, uint32_t i,
 						      uint32_t source_mbps,
 						      const struct ibcc_root_parameters *leader)
 {
@@ -190,7 +190,7 @@ static const struct ibcc_root_parameters *longest_end(const struct job *j, uint3
 /* Values for an adapter: timer and increase of the leader, and a table that ends where its own
  * roots need it; *from is the root that it is from. -EINVAL.
  */
-static int own_values(const struct job *j, uint32_t i, uint32_t entries,
+static int own_values(const struct overlaying *j, uint32_t i, uint32_t entries,
 		      const struct ibcc_root_parameters *leader,
 		      const struct ibcc_root_parameters **from, struct ibcc_law_out *law)
 {
@@ -217,13 +217,13 @@ static bool near(uint32_t a, uint32_t b)
 	return (uint64_t)(high - low) * 100 <= (uint64_t)high * NEAR_PERCENT;
 }
 
-static bool is_spared(const struct job *j, unsigned int sl)
+static bool is_spared(const struct overlaying *j, unsigned int sl)
 {
 	return j->l->spared_sls >> sl & 1;
 }
 
 /* Does an SL have its values, or is it spared and has what it had? */
-static bool sl_is_near(const struct job *j, uint32_t i, unsigned int sl,
+static bool sl_is_near(const struct overlaying *j, uint32_t i, unsigned int sl,
 		       const struct ibcc_law_out *law)
 {
 	const struct ibcc_cc_ca_entry *a = &j->actual->ep[i].ca.sl[sl];
@@ -243,7 +243,7 @@ static uint32_t end_of(const struct ibcc_cct *c)
 /* Values that differ by less than what the law leaves open are kept: each Set costs, and the fabric
  * is the better for every one that is not sent.
  */
-static bool near_enough(const struct job *j, uint32_t i, const struct ibcc_law_out *law,
+static bool near_enough(const struct overlaying *j, uint32_t i, const struct ibcc_law_out *law,
 			uint32_t entries)
 {
 	const struct ibcc_endport_cc *ep = &j->actual->ep[i];
@@ -258,7 +258,7 @@ static bool near_enough(const struct job *j, uint32_t i, const struct ibcc_law_o
 	       !ibcc_law_table(entries, end_of(&ep->cct), &same) && ibcc_cct_equal(&same, &ep->cct);
 }
 
-static void set_values(const struct job *j, struct ibcc_endport_cc *ep,
+static void set_values(const struct overlaying *j, struct ibcc_endport_cc *ep,
 		       const struct ibcc_law_out *law)
 {
 	ep->cct = law->cct;
@@ -272,7 +272,7 @@ static void set_values(const struct job *j, struct ibcc_endport_cc *ep,
 	}
 }
 
-static int lay_ca(const struct job *j, uint32_t i)
+static int lay_ca(const struct overlaying *j, uint32_t i)
 {
 	const struct ibcc_endport_cc *actual = &j->actual->ep[i];
 	struct ibcc_endport_cc *ep = &j->out->wanted.ep[i];
@@ -308,7 +308,7 @@ static int lay_ca(const struct job *j, uint32_t i)
 	return ret;
 }
 
-static int lay(const struct job *j, uint32_t i)
+static int lay(const struct overlaying *j, uint32_t i)
 {
 	uint32_t n_reasons = j->out->n_reasons;
 	bool wanted, lacking;
@@ -335,7 +335,7 @@ int ibcc_overlay_run(const struct ibcc_overlay *l, const struct ibcc_topo *t,
 		    const struct ibcc_parameters *p, const struct ibcc_settings *actual,
 		    struct ibcc_ledger *ledger, struct ibcc_target *out)
 {
-	const struct job j = { l, t, p, actual, ledger, out };
+	const struct overlaying j = { l, t, p, actual, ledger, out };
 	int ret;
 
 	*out = (struct ibcc_target){ 0 };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* What the comparison of one endport works on. */
-struct job {
+struct planning {
 	const struct ibcc_topo *t;
 	const struct ibcc_target *target;
 	struct ibcc_plan *plan;
@@ -18,7 +18,7 @@ struct job {
 	const struct ibcc_endport_cc *actual, *wanted;
 };
 
-static int add(struct job *j, uint16_t attr_id, uint32_t attr_mod, const uint8_t *old_data,
+static int add(struct planning *j, uint16_t attr_id, uint32_t attr_mod, const uint8_t *old_data,
 	       const uint8_t *new_data)
 {
 	const struct ibcc_topo_port *port = &j->t->port[j->t->endport[j->endport]];
@@ -43,7 +43,7 @@ static bool same(const uint8_t *a, const uint8_t *b)
 	return !memcmp(a, b, IBCC_CC_DATA_BYTES);
 }
 
-static int plan_switch(struct job *j)
+static int plan_switch(struct planning *j)
 {
 	uint8_t a[IBCC_CC_DATA_BYTES], b[IBCC_CC_DATA_BYTES];
 
@@ -56,7 +56,7 @@ static int plan_switch(struct job *j)
 	return add(j, IBCC_CC_ATTR_SW_SETTING, 0, a, b);
 }
 
-static int plan_switch_ports(struct job *j)
+static int plan_switch_ports(struct planning *j)
 {
 	struct ibcc_endport_cc old = *j->actual, new = *j->wanted;
 	uint8_t a[IBCC_CC_DATA_BYTES], b[IBCC_CC_DATA_BYTES];
@@ -81,7 +81,7 @@ static int plan_switch_ports(struct job *j)
 	return 0;
 }
 
-static int plan_ca(struct job *j, bool *changes)
+static int plan_ca(struct planning *j, bool *changes)
 {
 	struct ibcc_endport_cc new = *j->wanted;
 	uint8_t a[IBCC_CC_DATA_BYTES], b[IBCC_CC_DATA_BYTES];
@@ -99,7 +99,7 @@ static int plan_ca(struct job *j, bool *changes)
 }
 
 /* How many blocks the longer one of the old and the new table has, at most those of the node. */
-static unsigned int table_blocks(const struct job *j)
+static unsigned int table_blocks(const struct planning *j)
 {
 	unsigned int old = ibcc_cct_blocks(j->actual->cct.limit);
 	unsigned int new = ibcc_cct_blocks(j->wanted->cct.limit);
@@ -130,7 +130,7 @@ static void pack_block(uint8_t *data, unsigned int block, const struct ibcc_endp
  * end the table at that block, so a lower block alone would cut the rest off. `again`: the node
  * needs its table once more for its CA setting to take effect.
  */
-static int plan_table(struct job *j, bool again)
+static int plan_table(struct planning *j, bool again)
 {
 	bool grows = j->actual->by_block || j->actual->cct.limit != j->wanted->cct.limit;
 	unsigned int n = table_blocks(j);
@@ -152,7 +152,7 @@ static int plan_table(struct job *j, bool again)
 	return 0;
 }
 
-static int plan_endport(struct job *j)
+static int plan_endport(struct planning *j)
 {
 	bool ca_changes;
 	int ret;
@@ -170,7 +170,7 @@ int ibcc_planner_run(const struct ibcc_topo *t, const struct ibcc_settings *actu
 {
 	*plan = (struct ibcc_plan){ .generation = t->generation };
 	for (uint32_t i = 0; i < t->n_endports && i < actual->n && i < target->wanted.n; i++) {
-		struct job j = {
+		struct planning j = {
 			.t = t,
 			.target = target,
 			.plan = plan,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Sorts roots out of a picture that are not proved, because packets of their SLs need not follow
+/* Sorts roots out of an estimate that are not proved, because packets of their SLs need not follow
  * the forwarding tables (proof.h). Such roots stay known, but no decision is taken on them.
  */
 #include <ibcc/proof.h>
@@ -24,8 +24,8 @@ static void add(struct ibcc_unproved *who, uint32_t port, uint16_t sls)
 	who->n++;
 }
 
-int ibcc_proof_run(const struct ibcc_picture *from, uint16_t loose, const uint16_t *sls,
-		   struct ibcc_picture *to, struct ibcc_unproved *who)
+int ibcc_proof_run(const struct ibcc_estimate *from, uint16_t loose, const uint16_t *sls,
+		   struct ibcc_estimate *to, struct ibcc_unproved *who)
 {
 	struct ibcc_root *root = calloc(from->n_known + 1, sizeof(*root));
 	uint32_t n = 0;

@@ -46,7 +46,7 @@ static void follow(struct ibcc_rollout *r, const struct ibcc_parameters *p)
 }
 
 /* Marks of this root, or ones that nobody can tell whose they are. */
-static bool moved(const struct ibcc_picture *pic, const struct ibcc_root *now)
+static bool moved(const struct ibcc_estimate *pic, const struct ibcc_root *now)
 {
 	return now && (now->fecn || now->becn || (pic->fecn && !pic->becn));
 }
@@ -65,14 +65,14 @@ static bool is_counted(const struct ibcc_snapshot *s, const struct ibcc_root *no
 	return n && 2 * n >= now->n_sources;
 }
 
-static bool is_due(const struct ibcc_topo *t, const struct ibcc_picture *pic,
+static bool is_due(const struct ibcc_topo *t, const struct ibcc_estimate *pic,
 		   const struct ibcc_root *now, const struct ibcc_endport_cc *sw)
 {
 	struct ibcc_cc_sw_port_element el = ibcc_settings_effective(sw, t->port[now->port].num);
 	uint32_t bytes = now->packet_bytes ? now->packet_bytes : 1;
 	uint64_t packets = now->rate_mbps * pic->interval_ns / 8000 / bytes;
 
-	return pic->trustworthy && now->fresh && !now->doubted && ibcc_picture_sees(pic, now) &&
+	return pic->trustworthy && now->fresh && !now->doubted && ibcc_estimate_sees(pic, now) &&
 	       now->tree_wait_permille > CONGESTED_PERMILLE &&
 	       packets / (el.Cong_Parm_Marking_Rate + 1u) >= DUE_MARKS;
 }
@@ -105,7 +105,7 @@ static bool is_in_vain(struct ibcc_rollout *r, struct ibcc_rollout_root *root,
 }
 
 uint32_t ibcc_rollout_judge(struct ibcc_rollout *r, const struct ibcc_topo *t,
-			    const struct ibcc_parameters *p, const struct ibcc_picture *pic,
+			    const struct ibcc_parameters *p, const struct ibcc_estimate *pic,
 			    const struct ibcc_snapshot *s, const struct ibcc_settings *actual)
 {
 	uint32_t in_vain = IBCC_NONE;
@@ -115,7 +115,7 @@ uint32_t ibcc_rollout_judge(struct ibcc_rollout *r, const struct ibcc_topo *t,
 	r->n_written = r->n_left = 0;
 	for (uint32_t i = 0; i < r->n_roots; i++) {
 		struct ibcc_rollout_root *root = &r->root[i];
-		const struct ibcc_root *now = ibcc_picture_find(pic, root->port);
+		const struct ibcc_root *now = ibcc_estimate_find(pic, root->port);
 		const struct ibcc_endport_cc *sw = &actual->ep[switch_of(t, root->port)];
 
 		if ((root->stage != IBCC_ROLLOUT_CANARY && root->stage != IBCC_ROLLOUT_WHOLE) ||
@@ -132,10 +132,10 @@ uint32_t ibcc_rollout_judge(struct ibcc_rollout *r, const struct ibcc_topo *t,
 }
 
 /* One split. */
-struct job {
+struct split {
 	const struct ibcc_topo *t;
 	const struct ibcc_parameters *p;
-	const struct ibcc_picture *pic;
+	const struct ibcc_estimate *pic;
 	const struct ibcc_settings *actual, *wanted;
 	const struct ibcc_plan *plan;
 	enum fate {
@@ -147,7 +147,7 @@ struct job {
 		fate; /* by endport */
 };
 
-static uint32_t count(const struct job *j, enum fate fate)
+static uint32_t count(const struct split *j, enum fate fate)
 {
 	uint32_t n = 0;
 
@@ -156,7 +156,7 @@ static uint32_t count(const struct job *j, enum fate fate)
 	return n;
 }
 
-static void read_plan(const struct job *j)
+static void read_plan(const struct split *j)
 {
 	for (uint32_t i = 0; i < j->plan->n; i++) {
 		uint32_t e = ibcc_change_endport(&j->plan->change[i], j->t);
@@ -168,13 +168,13 @@ static void read_plan(const struct job *j)
 	}
 }
 
-static uint32_t load_of(const struct job *j, uint32_t endport)
+static uint32_t load_of(const struct split *j, uint32_t endport)
 {
 	return endport < j->pic->n_loads ? j->pic->load[endport].mbps : 0;
 }
 
 /* Those who send most: there the least is left to chance. */
-static void choose(const struct job *j, const struct ibcc_root_parameters *of,
+static void choose(const struct split *j, const struct ibcc_root_parameters *of,
 		   struct ibcc_rollout_root *root)
 {
 	root->n_canaries = 0;
@@ -196,20 +196,20 @@ static void choose(const struct job *j, const struct ibcc_root_parameters *of,
 	}
 }
 
-static void hold_back(const struct job *j, const struct ibcc_root_parameters *of)
+static void hold_back(const struct split *j, const struct ibcc_root_parameters *of)
 {
 	for (uint32_t e = 0; e < j->t->n_endports; e++)
 		if (of->member[e] && j->fate[e] == GOES)
 			j->fate[e] = WAITS;
 }
 
-static void let_go(const struct job *j, uint32_t endport)
+static void let_go(const struct split *j, uint32_t endport)
 {
 	if (j->fate[endport] == WAITS)
 		j->fate[endport] = GOES;
 }
 
-static void decide(struct ibcc_rollout *r, const struct job *j)
+static void decide(struct ibcc_rollout *r, const struct split *j)
 {
 	bool large = count(j, GOES) > IBCC_ROLLOUT_NODES;
 
@@ -235,11 +235,11 @@ static void decide(struct ibcc_rollout *r, const struct job *j)
 }
 
 int ibcc_rollout_split(struct ibcc_rollout *r, const struct ibcc_topo *t,
-		       const struct ibcc_parameters *p, const struct ibcc_picture *pic,
+		       const struct ibcc_parameters *p, const struct ibcc_estimate *pic,
 		       const struct ibcc_settings *actual, const struct ibcc_settings *wanted,
 		       const struct ibcc_plan *plan, struct ibcc_plan *part)
 {
-	struct job j = { t, p, pic, actual, wanted, plan, NULL };
+	struct split j = { t, p, pic, actual, wanted, plan, NULL };
 	int rc = 0;
 
 	*part = (struct ibcc_plan){ .generation = plan->generation,

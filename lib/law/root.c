@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 
 struct ibcc_root_state *ibcc_parameters_find(struct ibcc_parameters *p, uint32_t port)
 {

@@ -206,7 +206,7 @@ static void drop_doubted(struct pass *p)
 
 	for (uint32_t k = c->par.n_roots; k-- > 0;) {
 		struct ibcc_root_state *s = &c->par.root[k];
-		const struct ibcc_root *known = ibcc_picture_find(p->pic, s->r.port);
+		const struct ibcc_root *known = ibcc_estimate_find(p->pic, s->r.port);
 
 		if (!known || !known->doubted)
 			continue;
@@ -235,7 +235,7 @@ void ibcc_rule_watch(struct pass *p)
 		struct ibcc_root_state *s = &c->par.root[k];
 
 		if (s->r.phase == IBCC_PHASE_BARRED ||
-		    ibcc_picture_sees(p->pic, ibcc_picture_find(p->pic, s->r.port)))
+		    ibcc_estimate_sees(p->pic, ibcc_estimate_find(p->pic, s->r.port)))
 			continue;
 		s->absent++;
 		if (is_gone(c, s))

@@ -35,7 +35,7 @@ struct ibcc_controller {
 struct pass {
 	struct ibcc_controller *c;
 	const struct ibcc_topo *t;
-	const struct ibcc_picture *pic;
+	const struct ibcc_estimate *pic;
 	const struct ibcc_settings *actual;
 	struct ibcc_decisions said;
 	struct ibcc_decision lost; /* room for one that there was no memory for, */
@@ -75,7 +75,7 @@ void ibcc_rules_begin_anew(struct pass *p, struct ibcc_root_state *s);
 void ibcc_rules_number(struct ibcc_root_state *s, uint32_t n, uint32_t n_heavy, uint32_t full_mbps);
 /* Makes an endport one of a root's members if it can be given settings. Returns 1 if it is new. */
 uint32_t ibcc_rules_enlist(const struct pass *p, struct ibcc_root_state *s, uint32_t endport);
-/* ... all sources of the picture's root but victims: control is for each queue pair, so who gets no
+/* ... all sources of the estimate's root but victims: control is for each queue pair, so who gets no
  * BECNs is never held. Returns how many are new.
  */
 uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct ibcc_root_state *s,
@@ -113,7 +113,7 @@ static inline uint64_t ibcc_rules_marks(const struct pass *p, const struct ibcc_
 }
 
 /* The steps of a pass, in their order: for all roots, or for one whose settings are on the fabric.
- * Watch follows the picture's roots, and lets those go that are long gone, or whose counters are
+ * Watch follows the estimate's roots, and lets those go that are long gone, or whose counters are
  * not believed. -ENOMEM.
  */
 void ibcc_rule_watch(struct pass *p);

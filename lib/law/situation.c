@@ -5,7 +5,7 @@
 #include "rules.h"
 
 /* Too little was read to decide on. */
-static struct ibcc_situation blind(const struct ibcc_picture *pic)
+static struct ibcc_situation blind(const struct ibcc_estimate *pic)
 {
 	struct ibcc_situation f = { .code = IBCC_SITUATION_NO_COUNTERS };
 

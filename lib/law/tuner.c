@@ -185,7 +185,7 @@ int ibcc_tuner_resume(struct ibcc_tuner *tn, const struct ibcc_topo *t, struct i
 }
 
 /* What of the last parameters is not on the fabric the controller has to know before it decides. */
-int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struct ibcc_picture *p,
+int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const struct ibcc_estimate *p,
 		    const struct ibcc_settings *actual, struct ibcc_ledger *ledger,
 		    struct ibcc_target *out)
 {

@@ -148,7 +148,7 @@ static void say_reordering(struct ibcc_text *x, const struct ibcc_vendor *v)
 }
 
 void ibcc_ways_text(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
-		    const struct ibcc_picture *p, const struct ibcc_vendor *v,
+		    const struct ibcc_estimate *p, const struct ibcc_vendor *v,
 		    struct ibcc_why *text)
 {
 	struct ibcc_text x = { text->text, sizeof(text->text), 0 };

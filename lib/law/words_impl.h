@@ -4,7 +4,7 @@
 #define IBCC_LAW_WORDS_IMPL_H
 
 #include <ibcc/parameters.h>
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 #include <ibcc/text.h>
 #include <ibcc/topo.h>
 

@@ -2,7 +2,7 @@
 /* A root as a sentence: where it is, of which kind, which counters say so, and which nodes take
  * part.
  */
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 
 #include "words_impl.h"
 
@@ -72,7 +72,7 @@ static void say_pairs(struct ibcc_text *x, const struct ibcc_topo *t, const stru
 		ibcc_text_add(x, " of %u packets", packets);
 }
 
-int ibcc_picture_explain(const struct ibcc_topo *t, const struct ibcc_root *r, char *buf,
+int ibcc_estimate_explain(const struct ibcc_topo *t, const struct ibcc_root *r, char *buf,
 			 size_t len)
 {
 	struct ibcc_text x = { .buf = buf, .len = len };

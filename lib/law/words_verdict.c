@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include <ibcc/decision.h>
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 
 #include "words_impl.h"
 
@@ -13,7 +13,7 @@
 #define ROOTS_NAMED 2u
 
 /* How many roots of each kind there are. */
-static void say_kinds(struct ibcc_text *x, const struct ibcc_picture *pic)
+static void say_kinds(struct ibcc_text *x, const struct ibcc_estimate *pic)
 {
 	uint32_t slow = 0, links;
 
@@ -84,7 +84,7 @@ static void say_held(struct ibcc_text *x, const struct ibcc_topo *t,
 }
 
 static void say_verdict(struct ibcc_text *x, const struct ibcc_topo *t,
-			const struct ibcc_picture *pic, const struct ibcc_parameters *par)
+			const struct ibcc_estimate *pic, const struct ibcc_parameters *par)
 {
 	if (!pic->trustworthy) {
 		ibcc_text_add(x,
@@ -103,7 +103,7 @@ static void say_verdict(struct ibcc_text *x, const struct ibcc_topo *t,
 	}
 }
 
-char *ibcc_words_verdict(const struct ibcc_topo *t, const struct ibcc_picture *pic,
+char *ibcc_words_verdict(const struct ibcc_topo *t, const struct ibcc_estimate *pic,
 			 const struct ibcc_parameters *par)
 {
 	struct ibcc_text x = { .buf = NULL };

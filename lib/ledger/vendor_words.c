@@ -117,7 +117,7 @@ static bool is_deaf(const struct ibcc_vendor *v, const struct ibcc_topo *t,
 }
 
 struct ibcc_vendor_advice ibcc_vendor_advise(const struct ibcc_vendor *v, const struct ibcc_topo *t,
-					     const struct ibcc_picture *p)
+					     const struct ibcc_estimate *p)
 {
 	struct ibcc_vendor_advice a = { .code = IBCC_VENDOR_ADVICE_NONE };
 

@@ -17,7 +17,7 @@
 /* Enough for a settling time to a hundredth of the run and for a smooth curve. */
 #define SAMPLES 200u
 
-struct job {
+struct run_job {
 	struct ibcc_experiment *x;
 	struct ibcc_exp_result *r;
 	struct ibcc_yaml_errors *e;
@@ -101,7 +101,7 @@ static int load_all(struct ibcc_experiment *x, const struct ibcc_exp_options *o,
 
 static int work(void *arg, uint64_t i)
 {
-	struct job *j = arg;
+	struct run_job *j = arg;
 	struct ibcc_exp_run *run = &j->r->run[i];
 	double start = ibcc_now_cpu_s();
 	const struct ibcc_exp_variant *v = &j->x->variant[run->variant];
@@ -124,7 +124,7 @@ static int work(void *arg, uint64_t i)
 
 static int done(void *arg, uint64_t i, int rc)
 {
-	struct job *j = arg;
+	struct run_job *j = arg;
 	const struct ibcc_exp_run *run = &j->r->run[i];
 
 	if (rc) {
@@ -185,7 +185,7 @@ static int judge(struct ibcc_experiment *x, const struct ibcc_exp_options *o,
 int ibcc_experiment_run(struct ibcc_experiment *x, const struct ibcc_exp_options *o,
 			struct ibcc_exp_result *r, struct ibcc_yaml_errors *e)
 {
-	struct job j = { x, r, e };
+	struct run_job j = { x, r, e };
 	double start = ibcc_now_s();
 	int rc = mark_needed(x, o);
 

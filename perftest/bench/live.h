@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include <ibcc/measure.h>
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 #include <ibcc/scenario.h>
 #include <ibcc/tuner.h>
 

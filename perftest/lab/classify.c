@@ -17,7 +17,7 @@
 #define SLOW_PERMILLE 250u /* of the queue: threshold at a slow receiver's port */
 #define FULL_PERMILLE 900u
 
-static int keep_roots(const struct ibcc_picture *e, struct ibcc_classify_seen *out)
+static int keep_roots(const struct ibcc_estimate *e, struct ibcc_classify_seen *out)
 {
 	free(out->root);
 	*out = (struct ibcc_classify_seen){ .root = calloc(e->n_roots + 1u, sizeof(*out->root)) };
@@ -98,7 +98,7 @@ static int probe(struct ibcc_classify_job *j, struct ibcc_cycle *c, struct ibcc_
 static void keep_sources(struct ibcc_classify_job *j, const struct ibcc_cycle *c, uint32_t root,
 			 uint32_t nth)
 {
-	const struct ibcc_picture *e = &c->picture;
+	const struct ibcc_estimate *e = &c->estimate;
 	uint32_t n_ports = j->s.topo->n_ports;
 
 	for (uint32_t i = 0; i < n_ports; i++) {
@@ -126,7 +126,7 @@ static void keep_sources(struct ibcc_classify_job *j, const struct ibcc_cycle *c
 static int begin(struct ibcc_classify_job *j, const struct ibcc_cycle *c)
 {
 	size_t n;
-	int rc = keep_roots(&c->picture, &j->first);
+	int rc = keep_roots(&c->estimate, &j->first);
 
 	if (rc)
 		return rc;
@@ -145,7 +145,7 @@ static int each(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_appl
 	int rc = 0;
 
 	if (pass + 1 == IBCC_PROBE_PASS)
-		return keep_roots(&c->picture, &j->before);
+		return keep_roots(&c->estimate, &j->before);
 	if (pass < IBCC_PROBE_PASS)
 		return 0;
 	if (!since)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include <ibcc/measure.h>
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 #include <ibcc/scenario.h>
 
 #include "perftest/bench/truth.h"

@@ -60,8 +60,8 @@ static int each(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_appl
 	if (!c->decided || cost->n == MAX_PASSES)
 		return 0;
 	cost->ms[cost->n++] = (double)c->decide_ns / 1e6;
-	if (c->picture.n_roots > cost->most_roots)
-		cost->most_roots = c->picture.n_roots;
+	if (c->estimate.n_roots > cost->most_roots)
+		cost->most_roots = c->estimate.n_roots;
 	return scrape(cost, c);
 }
 

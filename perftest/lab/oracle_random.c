@@ -15,7 +15,7 @@
 #include "perftest/lab/oracle_grid.h"
 #include "perftest/lab/runs.h"
 
-struct job {
+struct draw_job {
 	struct ibcc_oracle_point at;
 	struct ibcc_oracle_result got;
 };
@@ -24,27 +24,27 @@ struct search {
 	const struct ibcc_oracle_random *o;
 	struct ibcc_oracle_draw *d;
 	struct ibcc_oracle_sum *point; /* of the individual grid */
-	struct job *job;
+	struct draw_job *job;
 	uint32_t n_jobs, cap_jobs, first; /* all, room; of those that were added last */
 };
 
 static int add(struct search *f, uint64_t seed, enum ibcc_oracle_way way, uint64_t point,
 	       enum ibcc_oracle_window window)
 {
-	struct job *bigger = ibcc_grow(f->job, f->n_jobs, &f->cap_jobs, sizeof(*bigger));
+	struct draw_job *bigger = ibcc_grow(f->job, f->n_jobs, &f->cap_jobs, sizeof(*bigger));
 
 	if (!bigger)
 		return -ENOMEM;
 	f->job = bigger;
 	f->job[f->n_jobs++] =
-		(struct job){ .at = { seed, way, point, window }, .got = { .share = NAN } };
+		(struct draw_job){ .at = { seed, way, point, window }, .got = { .share = NAN } };
 	return 0;
 }
 
 static int try(void *arg, uint64_t i, struct ibcc_yaml_errors *e)
 {
 	struct search *f = arg;
-	struct job *j = &f->job[f->first + i];
+	struct draw_job *j = &f->job[f->first + i];
 
 	return ibcc_oracle_point_run(&f->o->grid, &j->at, &j->got, e);
 }
@@ -76,7 +76,7 @@ static void take_free(struct search *f, struct ibcc_oracle_draw *d)
 	}
 }
 
-static void take(struct search *f, const struct job *j)
+static void take(struct search *f, const struct draw_job *j)
 {
 	struct ibcc_oracle_draw *d = &f->d[j->at.seed - f->o->seed];
 	double share = j->got.share;

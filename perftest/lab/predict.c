@@ -116,7 +116,7 @@ int ibcc_predict_vary(struct ibcc_scenario *s, enum ibcc_predict_variant v)
 	return vary_flows(s, v);
 }
 
-static uint32_t packet_bytes(const struct ibcc_picture *p)
+static uint32_t packet_bytes(const struct ibcc_estimate *p)
 {
 	return p->n_roots ? p->root[0].packet_bytes : 0;
 }
@@ -153,7 +153,7 @@ static int run_probe(const struct watch *w, struct ibcc_root *root, uint32_t n, 
 	return rc;
 }
 
-/* As the picture would have them after a probe. */
+/* As the estimate would have them after a probe. */
 static int predict_probed(const struct watch *w, struct ibcc_prediction_in *in)
 {
 	uint32_t n = in->n_roots;
@@ -181,9 +181,9 @@ static int predict(struct watch *w, const struct ibcc_cycle *c)
 		.before = &w->memory.quiet,
 		.now = &now,
 		.age_ns = c->snapshot.t_ns - w->memory.quiet_ns,
-		.n_roots = c->picture.n_roots,
-		.root = c->picture.root,
-		.packet_bytes = packet_bytes(&c->picture),
+		.n_roots = c->estimate.n_roots,
+		.root = c->estimate.root,
+		.packet_bytes = packet_bytes(&c->estimate),
 		.actual = &c->actual,
 		.wanted = &c->target.wanted,
 	};
@@ -227,8 +227,8 @@ static int each(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_appl
 		rc = ibcc_memory_init(&w->memory, c->topo->n_ports);
 	if (rc || !c->decided)
 		return rc;
-	ibcc_memory_add(&w->memory, c->topo, &c->snapshot, &c->picture, &c->actual);
-	if (pass < LOOK_MS || w->made || !c->plan.n || !c->picture.n_roots)
+	ibcc_memory_add(&w->memory, c->topo, &c->snapshot, &c->estimate, &c->actual);
+	if (pass < LOOK_MS || w->made || !c->plan.n || !c->estimate.n_roots)
 		return 0;
 	w->made = pass;
 	return predict(w, c);

@@ -15,7 +15,7 @@
 	(1u << 16) /* of payload between two looks at the clock, if messages are short */
 #define ENOUGH_BYTES (16u << 20)
 
-struct job {
+struct copy_job {
 	const struct ibcc_mpa_settings *s;
 	const struct ibcc_mpa_subject *u;
 	struct ibcc_mpa_rules rules;
@@ -26,7 +26,7 @@ struct job {
 	uint64_t at, wire_bytes, fpdus, pieces;
 };
 
-static uint32_t next_fpdu(const struct job *j, size_t done, uint64_t at, struct ibcc_fpdu *f,
+static uint32_t next_fpdu(const struct copy_job *j, size_t done, uint64_t at, struct ibcc_fpdu *f,
 			  struct ibcc_ddp *d)
 {
 	uint32_t of_message = (uint32_t)(done % j->s->message_bytes);
@@ -44,7 +44,7 @@ static uint32_t next_fpdu(const struct job *j, size_t done, uint64_t at, struct 
 }
 
 /* By copying, or as a list of pieces; returns the octets on the wire. */
-static size_t frame(struct job *j, bool gather)
+static size_t frame(struct copy_job *j, bool gather)
 {
 	size_t len = 0;
 
@@ -71,7 +71,7 @@ static size_t frame(struct job *j, bool gather)
 	return len;
 }
 
-static int take_apart(struct job *j, size_t len)
+static int take_apart(struct copy_job *j, size_t len)
 {
 	for (size_t at = 0; at < len;) {
 		const uint8_t *p = j->wire + at;
@@ -100,7 +100,7 @@ static int take_apart(struct job *j, size_t len)
 	return 0;
 }
 
-static int run(struct job *j, struct ibcc_mpa_result *r)
+static int run(struct copy_job *j, struct ibcc_mpa_result *r)
 {
 	bool gather = j->u->design == IBCC_MPA_HOST_OFFLOADED;
 	size_t batches = j->s->messages
@@ -138,7 +138,7 @@ static int run(struct job *j, struct ibcc_mpa_result *r)
 int ibcc_mpa_measure_memory(const struct ibcc_mpa_settings *s, const struct ibcc_mpa_subject *u,
 			    struct ibcc_mpa_result *r)
 {
-	struct job j = { .s = s, .u = u, .rules = { u->spacing, (enum ibcc_crc32c)u->crc } };
+	struct copy_job j = { .s = s, .u = u, .rules = { u->spacing, (enum ibcc_crc32c)u->crc } };
 	size_t messages = BATCH_BYTES / s->message_bytes;
 	size_t fpdus, most;
 	int rc = -ENOMEM;

@@ -69,7 +69,7 @@ forbidden()
 		!(a in known) || a != b && !((a, b) in may) { print "# " $1 ".c uses " $3 " of " $2 ".c" }' "$tmp/allowed" -
 }
 # circles SYMBOLS: modules that use each other. A module is the files of a folder whose names have the same first
-# word: picture.c, picture_log.c. The packet engine is one module: its files are the stages of a packet's way, which
+# word: estimate.c, estimate_log.c. The packet engine is one module: its files are the stages of a packet's way, which
 # share the state in internal.h and call each other, as the packets go round.
 circles()
 {

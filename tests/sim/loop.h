@@ -145,7 +145,7 @@ static inline int loop_try(struct loop *l)
 	if (rc || !l->c.plan.n)
 		return rc;
 	words = ibcc_cycle_words(&l->c);
-	print_message("pass %llu, %u changes: %s\n", (unsigned long long)l->c.picture.pass,
+	print_message("pass %llu, %u changes: %s\n", (unsigned long long)l->c.estimate.pass,
 		      l->c.plan.n, words ? words : "no memory");
 	free(words);
 	l->n_changes += l->c.acted && !l->dry;

@@ -74,11 +74,11 @@ static int setup(void **state)
 	f->t.config = c;
 	assert_int_equal(ibcc_cycle_set_topology(&f->s->cycle, ibcc_topo_clone(f->l.sc.topo)), 0);
 	passes(f, 8);
-	assert_int_equal(f->s->cycle.picture.n_roots, 0);
+	assert_int_equal(f->s->cycle.estimate.n_roots, 0);
 	slow = f->l.sc.topo->node[ibcc_topo_find_desc(f->l.sc.topo, "destination1")].first_port + 1;
 	assert_int_equal(ibcc_engine_set_sink_rate(f->l.engine, slow, 5600), 0);
 	passes(f, 12);
-	assert_int_equal(f->s->cycle.picture.n_roots, 1);
+	assert_int_equal(f->s->cycle.estimate.n_roots, 1);
 	assert_true(f->s->cycle.plan.n > 0);
 	*state = f;
 	return 0;

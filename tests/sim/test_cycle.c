@@ -145,7 +145,7 @@ static void test_another_topology(void **state)
 	loop_passes(&l, 1);
 	assert_int_equal(l.c.snapshot.pass, passes_before + 1);
 	assert_true(l.c.decided && l.c.actual_known);
-	assert_int_equal(l.c.picture.n_roots, 1);
+	assert_int_equal(l.c.estimate.n_roots, 1);
 	loop_end(&l);
 }
 

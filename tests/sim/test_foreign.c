@@ -286,7 +286,7 @@ static void test_adaptive_routing(void **state)
 	assert_non_null(strstr(l.c.blocked.text, "for SL 0, 1:"));
 	assert_non_null(strstr(l.c.blocked.text, "trust_lft"));
 	/* It goes on looking. */
-	assert_true(l.c.picture.n_roots > 0);
+	assert_true(l.c.estimate.n_roots > 0);
 	l.c.options.trust_lft = true;
 	loop_passes(&l, 10);
 	assert_true(l.n_changes > 0);
@@ -348,8 +348,8 @@ static void test_adaptive_sl(void **state)
 	assert_true(l.n_changes > 0);
 	assert_int_equal(l.c.act_err, 0);
 	root = ibcc_topo_find_desc(l.c.topo, "leaf2");
-	assert_non_null(ibcc_picture_find(&l.c.picture, ibcc_topo_port_index(l.c.topo, root, 2)));
-	assert_non_null(ibcc_picture_find(&l.c.picture, ibcc_topo_port_index(l.c.topo, root, 3)));
+	assert_non_null(ibcc_estimate_find(&l.c.estimate, ibcc_topo_port_index(l.c.topo, root, 2)));
+	assert_non_null(ibcc_estimate_find(&l.c.estimate, ibcc_topo_port_index(l.c.topo, root, 3)));
 	assert_true(named(&l, "observed only: leaf2 port 3 (SL 2)"));
 	assert_false(named(&l, "leaf2 port 2"));
 	assert_true(registers(&l, "leaf2")->element[2].Threshold > 0);

@@ -36,8 +36,8 @@ static void check_lustre(struct loop *l)
 	assert_true(off.victim > 0.98 * off.hot / 3 && off.victim < 1.02 * off.hot / 3);
 
 	/* The dry run names the port and the four who wait, and writes nothing. */
-	assert_int_equal(l->c.picture.n_roots, 1);
-	r = &l->c.picture.root[0];
+	assert_int_equal(l->c.estimate.n_roots, 1);
+	r = &l->c.estimate.root[0];
 	assert_int_equal(r->port, port_of(l, "leaf2", 2));
 	assert_int_equal(r->kind, IBCC_CONGESTION_OUTPUT);
 	assert_int_equal(r->n_contributors, 4);
@@ -59,8 +59,8 @@ static void check_lustre(struct loop *l)
 	assert_true(on.sum > 0.95 * LINK_MBYTES);
 	assert_true(on.hot > 0.99 * DRAIN_MBYTES);
 
-	assert_int_equal(l->c.picture.n_roots, 1);
-	r = &l->c.picture.root[0];
+	assert_int_equal(l->c.estimate.n_roots, 1);
+	r = &l->c.estimate.root[0];
 	assert_int_equal(r->port, port_of(l, "leaf2", 2));
 	assert_int_equal(r->n_contributors, 3);
 	for (uint32_t i = 0; i < r->n_sources; i++)
@@ -116,8 +116,8 @@ static double settled_sum(const struct ibcc_profile *hosts)
 		l.c.topo->node[i].device_id = hosts->device_id;
 	}
 	loop_passes(&l, 60);
-	assert_int_equal(l.c.picture.n_roots, 1);
-	assert_int_equal(l.c.picture.root[0].port, port_of(&l, "leaf2", 2));
+	assert_int_equal(l.c.estimate.n_roots, 1);
+	assert_int_equal(l.c.estimate.root[0].port, port_of(&l, "leaf2", 2));
 	loop_measure(&l);
 	loop_passes(&l, 60);
 	r = loop_rates(&l);
@@ -180,7 +180,7 @@ static void test_end_of_congestion(void **state)
 		assert_int_equal(ibcc_engine_set_link(l.engine, port_of(&l, source, 1), false), 0);
 	}
 	loop_passes(&l, 60);
-	assert_int_equal(l.c.picture.n_roots, 0);
+	assert_int_equal(l.c.estimate.n_roots, 0);
 	assert_int_equal(ibcc_cycle_readback(&l.c, &l.why), 0);
 	loop_assert_same(&before, &l.c.actual);
 	ibcc_settings_fini(&before);

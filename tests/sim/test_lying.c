@@ -93,7 +93,7 @@ static void test_lying_switch(void **state)
 	assert_true(doubted(&l, names, sizeof(names)) > 0);
 	assert_non_null(strstr(names, "leaf2 port 2"));
 	assert_doubted(&l, "leaf2", IBCC_DOUBT_NODE);
-	assert_int_equal(l.c.picture.n_roots, 0);
+	assert_int_equal(l.c.estimate.n_roots, 0);
 	lied_to = rates_of(&l, SETTLED);
 	assert_true(lied_to.hot > 0.98 * honest.hot);
 	assert_false(anything_set(&l));
@@ -130,7 +130,7 @@ static void test_more_marks_than_packets(void **state)
 	assert_true(doubted(&l, names, sizeof(names)) > 0);
 	assert_non_null(strstr(names, "destination1 port 1"));
 	assert_doubted(&l, "destination1", IBCC_DOUBT_MARKS);
-	assert_true(l.c.picture.fecn < 1000); /* it has told thousands in each interval */
+	assert_true(l.c.estimate.fecn < 1000); /* it has told thousands in each interval */
 	lied_to = rates_of(&l, SETTLED);
 	assert_true(lied_to.hot > 0.98 * honest.hot);
 
@@ -232,8 +232,8 @@ static void test_honest_log_of_one_flow(void **state)
 	for (unsigned int i = 0; i < 2 * SETTLED; i++) {
 		loop_passes(&l, 1);
 		assert_int_equal(l.c.snapshot.n_doubted, 0);
-		for (uint32_t k = 0; k < l.c.picture.n_known; k++)
-			used |= l.c.picture.root[k].logged && l.c.picture.root[k].n_limited == 1;
+		for (uint32_t k = 0; k < l.c.estimate.n_known; k++)
+			used |= l.c.estimate.root[k].logged && l.c.estimate.root[k].n_limited == 1;
 	}
 	assert_true(used);
 	r = rates_of(&l, SETTLED);

@@ -26,7 +26,7 @@ static json_t *report_of(const char *scenario, unsigned int passes, bool dry)
 	settings = ibcc_json_unfold(ibcc_report_settings(l.c.topo, &l.c.actual, NULL));
 	o = json_pack("{ss sI ss s{ss si so so} so so sO s[]}", "version", "0", "made",
 		      (json_int_t)1000000000, "host", "sm1", "status", "state", "ok", "roots",
-		      (int)l.c.picture.n_roots, "fabric", ibcc_report_fabric(&l.c, "test"), "now",
+		      (int)l.c.estimate.n_roots, "fabric", ibcc_report_fabric(&l.c, "test"), "now",
 		      ibcc_report_now(&l.c), "plan",
 		      ibcc_json_unfold(ibcc_report_plan(&l.c, "test")), "map",
 		      ibcc_report_map(&l.c), "settings", json_object_get(settings, "nodes"),

@@ -195,7 +195,7 @@ static void one_pass(struct soak *x)
 	if (rc)
 		fail_msg("%d: %s", rc, why.text);
 	ibcc_explain_pass(x->x, x->s, rc, &why);
-	x->n_roots += x->s->cycle.picture.n_roots > 0;
+	x->n_roots += x->s->cycle.estimate.n_roots > 0;
 	x->n_acted += x->s->cycle.acted;
 	status = ibcc_service_status(x->s);
 	assert_string_not_equal(json_string_value(json_object_get(status, "state")), "degraded");

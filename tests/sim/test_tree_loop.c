@@ -24,8 +24,8 @@ static void test_input_generated(void **state)
 	loop_measure(&l);
 	loop_passes(&l, 5);
 	off = loop_rates(&l);
-	assert_true(l.c.picture.n_roots >= 1);
-	assert_int_equal(l.c.picture.root[0].kind, IBCC_CONGESTION_INPUT);
+	assert_true(l.c.estimate.n_roots >= 1);
+	assert_int_equal(l.c.estimate.root[0].kind, IBCC_CONGESTION_INPUT);
 	assert_int_equal(l.tr->stats.sets, 0);
 
 	l.dry = false;

@@ -79,13 +79,13 @@ static inline void passes(struct fixture *f, unsigned int n, struct ibcc_state *
 
 	while (n--) {
 		traffic_pass(&f->tr);
-		ibcc_picture_fini(&c->picture);
+		ibcc_estimate_fini(&c->estimate);
 		ibcc_target_fini(&c->target);
 		ibcc_plan_fini(&c->plan);
 		assert_int_equal(ibcc_estimator_run(c->estimator, c->topo, &f->tr.s, &c->actual,
-						    ibcc_tuner_parameters(c->tuner), &c->picture),
+						    ibcc_tuner_parameters(c->tuner), &c->estimate),
 				 0);
-		assert_int_equal(ibcc_tuner_step(c->tuner, c->topo, &c->picture, &c->actual,
+		assert_int_equal(ibcc_tuner_step(c->tuner, c->topo, &c->estimate, &c->actual,
 						 &c->ledger, &c->target),
 				 0);
 		assert_int_equal(ibcc_planner_run(c->topo, &c->actual, &c->target, &c->plan), 0);
@@ -114,7 +114,7 @@ static inline void at_rest(struct fixture *f, unsigned int n, struct ibcc_state 
 {
 	send(f, 6000, VICTIM_MBPS, 0);
 	passes(f, n, state);
-	assert_int_equal(f->c.picture.n_roots, 0);
+	assert_int_equal(f->c.estimate.n_roots, 0);
 }
 
 /* The slow sink's flows and the victim's take turns: each has a third of what it takes. */
@@ -122,14 +122,14 @@ static inline void congested(struct fixture *f, unsigned int n, struct ibcc_stat
 {
 	send(f, SLOW_MBPS / 3, SLOW_MBPS / 3, 844);
 	passes(f, n, state);
-	assert_int_equal(f->c.picture.n_roots, 1);
+	assert_int_equal(f->c.estimate.n_roots, 1);
 }
 
 static inline json_t *predict(struct fixture *f)
 {
 	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, NULL, NULL), 0);
 	ibcc_predictor_wait(f->p);
-	return ibcc_predictor_tell(f->p, f->c.picture.pass);
+	return ibcc_predictor_tell(f->p, f->c.estimate.pass);
 }
 
 static inline double number(const json_t *o, const char *a, const char *b)

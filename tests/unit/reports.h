@@ -63,12 +63,12 @@ static inline int setup(void **state)
 	c->tuner = ibcc_tuner_new(&c->options.tuner);
 	for (unsigned int pass = 0; pass <= 1u + c->options.tuner.confirm_passes; pass++) {
 		traffic_pass(&f->tr);
-		ibcc_picture_fini(&c->picture);
+		ibcc_estimate_fini(&c->estimate);
 		ibcc_target_fini(&c->target);
 		assert_int_equal(ibcc_estimator_run(c->estimator, c->topo, &f->tr.s, &c->actual,
-						    ibcc_tuner_parameters(c->tuner), &c->picture),
+						    ibcc_tuner_parameters(c->tuner), &c->estimate),
 				 0);
-		assert_int_equal(ibcc_tuner_step(c->tuner, c->topo, &c->picture, &c->actual,
+		assert_int_equal(ibcc_tuner_step(c->tuner, c->topo, &c->estimate, &c->actual,
 						 &c->ledger, &c->target),
 				 0);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Pictures made up by hand, on a tree of two levels of 4-port switches: adapters 0..7, leaves 8..11
+/* Estimates made up by hand, on a tree of two levels of 4-port switches: adapters 0..7, leaves 8..11
  * with two adapters each at ports 1 and 2, roots 12 and 13. Passes of 1 ms, packets of 2000 bytes.
  */
 #ifndef TEST_SCENES_H
@@ -15,7 +15,7 @@ static inline int setup_scene(void **state)
 
 	setup_tree(state);
 	f = *state;
-	f->s.pic = (struct ibcc_picture){
+	f->s.pic = (struct ibcc_estimate){
 		.interval_ns = 1000000,
 		.trustworthy = true,
 		.root = f->s.root,

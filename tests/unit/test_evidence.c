@@ -29,11 +29,11 @@ static enum ibcc_prediction_why refusal_on(struct fixture *f, uint16_t loose, ui
 	struct ibcc_cycle *c = &f->c;
 	const uint16_t all[] = { sls };
 
-	assert_int_equal(c->picture.n_roots, 1);
+	assert_int_equal(c->estimate.n_roots, 1);
 	c->vendor.n_loose = loose ? 1 : 0;
 	c->vendor.loose_sls = loose;
 	free(c->proved.root);
-	assert_int_equal(ibcc_proof_run(&c->picture, loose, all, &c->proved, &c->unproved), 0);
+	assert_int_equal(ibcc_proof_run(&c->estimate, loose, all, &c->proved, &c->unproved), 0);
 	return refusal(c);
 }
 

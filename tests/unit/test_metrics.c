@@ -272,11 +272,11 @@ static void test_roots(void **state)
 				  .n_victims = 1 };
 	char line[256], where[160];
 
-	f->c.picture.root = &root;
-	f->c.picture.n_roots = 1;
+	f->c.estimate.root = &root;
+	f->c.estimate.n_roots = 1;
 	f->c.decided = true;
 	take(f);
-	f->c.picture = (struct ibcc_picture){ 0 };
+	f->c.estimate = (struct ibcc_estimate){ 0 };
 	f->c.decided = false;
 	assert_true(f->m->decided);
 	snprintf(where, sizeof(where),

@@ -71,14 +71,14 @@ static void it_says_why_it_cannot_tell(void **state)
 	passes(f, 1, NULL);
 	assert_cannot(f, "no congestion control");
 	for (uint32_t i = 0; i < f->c.topo->n_ports; i++)
-		f->tr.port[i].silent = i % 3 == 0 && f->c.picture.root[0].port != i;
+		f->tr.port[i].silent = i % 3 == 0 && f->c.estimate.root[0].port != i;
 	traffic_pass(&f->tr);
 	f->c.snapshot = f->tr.s;
-	f->c.picture.pass++;
+	f->c.estimate.pass++;
 	assert_cannot(f, "not read");
 	ibcc_plan_fini(&f->c.plan);
 	f->c.plan = (struct ibcc_plan){ 0 };
-	f->c.picture.pass++;
+	f->c.estimate.pass++;
 	assert_cannot(f, "nothing is to be changed");
 	ibcc_predictor_configure(f->p, 0);
 }
@@ -94,9 +94,9 @@ static void a_hidden_root_makes_the_seen_one_doubtful(void **state)
 	at_rest(f, 4, NULL);
 	send(f, SLOW_MBPS / 3, VICTIM_MBPS + 6000, 844);
 	passes(f, 5, NULL);
-	assert_int_equal(f->c.picture.n_roots, 1);
+	assert_int_equal(f->c.estimate.n_roots, 1);
 	assert_cannot(f, "goes where no root is seen");
-	o = ibcc_predictor_tell(f->p, f->c.picture.pass);
+	o = ibcc_predictor_tell(f->p, f->c.estimate.pass);
 	assert_int_equal(json_array_size(json_object_get(o, "roots")), 0);
 	json_decref(o);
 }
@@ -282,15 +282,15 @@ static void what_is_a_baseline(void **state)
 
 	assert_int_equal(ibcc_memory_init(&m, f->c.topo->n_ports), 0);
 	at_rest(f, 4, NULL);
-	assert_true(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.picture, &f->c.actual));
+	assert_true(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.estimate, &f->c.actual));
 	traffic_at(&f->tr, LUSTRE_SRC1, 1)->wait_permille = 200;
 	passes(f, 4, NULL);
-	assert_false(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.picture, &f->c.actual));
+	assert_false(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.estimate, &f->c.actual));
 	*traffic_at(&f->tr, LUSTRE_SRC1, 1) = (struct traffic_port){ .mbps = QDR_MBPS };
 	passes(f, 12, NULL);
-	assert_false(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.picture, &f->c.actual));
+	assert_false(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.estimate, &f->c.actual));
 	at_rest(f, 12, NULL);
-	assert_true(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.picture, &f->c.actual));
+	assert_true(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.estimate, &f->c.actual));
 	assert_int_equal(m.quiet.n, 2);
 	assert_int_equal(m.n_recent, 0);
 	ibcc_memory_fini(&m);
@@ -322,13 +322,13 @@ static void time_is_bounded(void **state)
 
 	assert_int_equal(ibcc_memory_init(&m, f->c.topo->n_ports), 0);
 	at_rest(f, 4, NULL);
-	assert_true(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.picture, &f->c.actual));
+	assert_true(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.estimate, &f->c.actual));
 	congested(f, 5, NULL);
-	assert_false(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.picture, &f->c.actual));
+	assert_false(ibcc_memory_add(&m, f->c.topo, &f->tr.s, &f->c.estimate, &f->c.actual));
 	assert_int_equal(ibcc_memory_now(&m, f->c.topo, &now, &in.moved), 0);
 	in.before = &m.quiet;
-	in.n_roots = f->c.picture.n_roots;
-	in.root = f->c.picture.root;
+	in.n_roots = f->c.estimate.n_roots;
+	in.root = f->c.estimate.root;
 	in.actual = &f->c.actual;
 	in.wanted = &f->c.target.wanted;
 	in.arg = &asked;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which roots of a picture are decided by, where packets of some SLs go other ways. */
+/* Which roots of an estimate are decided by, where packets of some SLs go other ways. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static const unsigned int port_num[] = { 1, 2, 5, 3, 4 }; /* of the second switc
 struct proof {
 	struct ibcc_topo *t;
 	struct ibcc_root root[N_KNOWN];
-	struct ibcc_picture from, to;
+	struct ibcc_estimate from, to;
 	struct ibcc_unproved who;
 };
 
@@ -23,7 +23,7 @@ static void prove(struct proof *x, uint16_t loose, const uint16_t sls[N_SEEN])
 	*x = (struct proof){ .t = fabric_lustre() };
 	for (uint32_t i = 0; i < N_KNOWN; i++)
 		x->root[i].port = fabric_port(x->t, LUSTRE_SW2, port_num[i]);
-	x->from = (struct ibcc_picture){
+	x->from = (struct ibcc_estimate){
 		.pass = 7, .n_roots = N_SEEN, .n_known = N_KNOWN, .root = x->root
 	};
 	assert_int_equal(ibcc_proof_run(&x->from, loose, sls, &x->to, &x->who), 0);
@@ -31,7 +31,7 @@ static void prove(struct proof *x, uint16_t loose, const uint16_t sls[N_SEEN])
 	assert_int_equal(x->to.n_known, N_KNOWN);
 	/* Whoever was known still is, and by the same sources. */
 	for (uint32_t i = 0; i < N_KNOWN; i++)
-		assert_non_null(ibcc_picture_find(&x->to, x->root[i].port));
+		assert_non_null(ibcc_estimate_find(&x->to, x->root[i].port));
 }
 
 static void assert_names(const struct proof *x, const char *want)
@@ -44,7 +44,7 @@ static void assert_names(const struct proof *x, const char *want)
 
 static bool sees(const struct proof *x, uint32_t i)
 {
-	return ibcc_picture_sees(&x->to, ibcc_picture_find(&x->to, x->root[i].port));
+	return ibcc_estimate_sees(&x->to, ibcc_estimate_find(&x->to, x->root[i].port));
 }
 
 static void done(struct proof *x)

@@ -128,7 +128,7 @@ static void test_prediction(void **state)
 					    "victim_now_mbps", "victim_expected_mbps",
 					    "sources",         NULL };
 	struct fixture *f = *state;
-	const struct ibcc_picture *e = &f->c.picture;
+	const struct ibcc_estimate *e = &f->c.estimate;
 	struct ibcc_loads before = { .n = 3 };
 	struct ibcc_predicted_root root = { e->root[0].port, { 15000, 14850, 13350, 16350 } };
 	const struct ibcc_prediction_in in = { .before = &before, .n_roots = 1, .root = e->root };
@@ -172,9 +172,9 @@ static void test_prediction(void **state)
 static void test_prediction_that_cannot_tell(void **state)
 {
 	struct fixture *f = *state;
-	struct ibcc_predicted_root root = { f->c.picture.root[0].port,
+	struct ibcc_predicted_root root = { f->c.estimate.root[0].port,
 					    { 15000, 14850, 13350, 16350 } };
-	const struct ibcc_prediction_in in = { .n_roots = 1, .root = f->c.picture.root };
+	const struct ibcc_prediction_in in = { .n_roots = 1, .root = f->c.estimate.root };
 	struct ibcc_prediction p = { .why = IBCC_PREDICTION_NO_BASELINE,
 				     .n_roots = 1,
 				     .root = &root,
@@ -308,16 +308,16 @@ static void test_gate(void **state)
 
 	uint32_t without = LUSTRE_SRC3;
 	struct ibcc_target target = { .without = &without };
-	struct ibcc_picture nothing = { 0 };
+	struct ibcc_estimate nothing = { 0 };
 
-	assert_int_equal(ibcc_precheck_run(IBCC_PRECHECK_ALL_NODES, c->topo, &c->actual, &c->picture,
+	assert_int_equal(ibcc_precheck_run(IBCC_PRECHECK_ALL_NODES, c->topo, &c->actual, &c->estimate,
 					 &c->target, &why),
 			 0);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ibcc_endport_cc *ep = &c->actual.ep[cases[i].node];
 
 		ep->support = cases[i].support;
-		assert_int_equal(ibcc_precheck_run(cases[i].gate, c->topo, &c->actual, &c->picture,
+		assert_int_equal(ibcc_precheck_run(cases[i].gate, c->topo, &c->actual, &c->estimate,
 						 &c->target, &why),
 				 cases[i].want);
 		if (cases[i].want)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who gets settings first, and what has no effect: by plans, pictures and snapshots made up by
+/* Who gets settings first, and what has no effect: by plans, estimates and snapshots made up by
  * hand. 32 adapters h0..h31 on eight leaves; the root is leaf 7's port to h31, h0..h11 send to it.
  */
 #include <errno.h>
@@ -17,7 +17,7 @@ struct fixture {
 	struct ibcc_topo *t;
 	struct ibcc_settings actual, wanted;
 	struct ibcc_parameters par;
-	struct ibcc_picture pic;
+	struct ibcc_estimate pic;
 	struct ibcc_root root;
 	struct ibcc_source source[SENDERS];
 	struct ibcc_load *load;
@@ -70,7 +70,7 @@ static void open_fixture(struct fixture *f)
 		.fresh = true,
 		.packet_bytes = 2000,
 	};
-	f->pic = (struct ibcc_picture){
+	f->pic = (struct ibcc_estimate){
 		.interval_ns = 1000000,
 		.trustworthy = true,
 		.n_roots = 1,

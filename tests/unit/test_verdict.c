@@ -2,7 +2,7 @@
 /* The verdict names the machines: the slow receiver or the full link, who is blocked, who causes
  * it, who suffers, and which senders are throttled.
  */
-#include "pictures.h"
+#include "estimates.h"
 
 #include <ibcc/decision.h>
 
@@ -53,13 +53,13 @@ static void test_no_congestion(void **state)
 	struct fixture *f = *state;
 	struct ibcc_parameters par = { .n_roots = 1 };
 
-	f->e = (struct ibcc_picture){ .trustworthy = true };
+	f->e = (struct ibcc_estimate){ .trustworthy = true };
 	assert_verdict(f, NULL, "no congestion");
 	par.root[0].r = (struct ibcc_root_parameters){ .port = fabric_port(f->t, LUSTRE_SW2, 1),
 						       .phase = IBCC_PHASE_HOLD,
 						       .in_force = true };
 	assert_verdict(f, &par, "no congestion; under control: slow (sw2 port 1)");
-	f->e = (struct ibcc_picture){ .n_expected = 14, .n_usable = 12 };
+	f->e = (struct ibcc_estimate){ .n_expected = 14, .n_usable = 12 };
 	assert_verdict(f, NULL, "unknown: of 2 of 14 ports there are no counters to judge by");
 }
 
@@ -76,7 +76,7 @@ static void test_many(void **state)
 		{ .port = fast, .kind = IBCC_CONGESTION_INPUT, .link_mbps = 32000 },
 	};
 
-	f->e = (struct ibcc_picture){ .trustworthy = true, .root = root, .n_roots = 1 };
+	f->e = (struct ibcc_estimate){ .trustworthy = true, .root = root, .n_roots = 1 };
 	assert_verdict(f, NULL, "1 oversubscribed link: sw1 port 5 to sw2 port 5 is full");
 	f->e.n_roots = 2;
 	assert_verdict(f, NULL,
@@ -91,7 +91,7 @@ static void test_many(void **state)
 	assert_verdict(f, NULL,
 		       "1 oversubscribed link: sw1 port 5 to sw2 port 5 waits for nodes that do not "
 		       "answer");
-	f->e = (struct ibcc_picture){ 0 };
+	f->e = (struct ibcc_estimate){ 0 };
 }
 
 int main(void)

@@ -13,7 +13,7 @@ struct fixture {
 	struct ibcc_topo *t;
 	struct traffic tr;
 	struct ibcc_root root;
-	struct ibcc_picture p;
+	struct ibcc_estimate p;
 	struct ibcc_vendor v;
 	struct ibcc_why text;
 };

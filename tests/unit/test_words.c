@@ -169,7 +169,7 @@ static void test_root(void **state)
 		pair[i] = (struct ibcc_pair){ .src = ca,
 					      .dlid = f->t->port[ca].lid,
 					      .packets = UINT32_MAX / 64 };
-	assert_in_range(ibcc_picture_explain(f->t, &r, buf, sizeof(buf)), 1000, sizeof(buf) - 1);
+	assert_in_range(ibcc_estimate_explain(f->t, &r, buf, sizeof(buf)), 1000, sizeof(buf) - 1);
 }
 
 /* Numbers of the law that a sentence gives come to what the law came to. */

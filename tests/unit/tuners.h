@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A tuner whose settings are on the fabric in the next pass. How the fabric answers is scripted by
- * each test: by counters, or by pictures (scenes.h).
+ * each test: by counters, or by estimates (scenes.h).
  */
 #ifndef TEST_TUNERS_H
 #define TEST_TUNERS_H
@@ -18,9 +18,9 @@
 #define SEEN_MAX     40u
 #define ENDPORTS_MAX 16u
 
-/* What is in the picture of the next pass. */
+/* What is in the estimate of the next pass. */
 struct scene {
-	struct ibcc_picture pic;
+	struct ibcc_estimate pic;
 	struct ibcc_root root[SEEN_MAX];
 	struct ibcc_source source[SEEN_MAX][8];
 	double becns[SEEN_MAX][ENDPORTS_MAX];
@@ -42,7 +42,7 @@ struct fixture {
 	struct ibcc_target last; /* of the last step that wanted something */
 	struct traffic tr;
 	struct ibcc_estimator *e;
-	uint32_t n_roots; /* in the last picture */
+	uint32_t n_roots; /* in the last estimate */
 	struct scene s;
 };
 
@@ -153,7 +153,7 @@ static inline void take(struct fixture *f, const struct ibcc_settings *wanted)
 }
 
 /* The rest of a pass of the loop, without I/O. Returns the number of Sets it would take. */
-static inline uint32_t decide(struct fixture *f, const struct ibcc_picture *pic)
+static inline uint32_t decide(struct fixture *f, const struct ibcc_estimate *pic)
 {
 	struct ibcc_target target;
 	struct ibcc_plan plan;
@@ -191,7 +191,7 @@ static inline uint32_t decide(struct fixture *f, const struct ibcc_picture *pic)
 /* A pass by counters. */
 static inline uint32_t step(struct fixture *f)
 {
-	struct ibcc_picture pic;
+	struct ibcc_estimate pic;
 	const struct ibcc_parameters *p = ibcc_tuner_parameters(f->tn);
 	uint32_t n;
 
@@ -201,7 +201,7 @@ static inline uint32_t step(struct fixture *f)
 	assert_int_equal(ibcc_estimator_run(f->e, f->t, &f->tr.s, &f->actual, p, &pic), 0);
 	f->n_roots = pic.n_roots;
 	n = decide(f, &pic);
-	ibcc_picture_fini(&pic);
+	ibcc_estimate_fini(&pic);
 	return n;
 }
 

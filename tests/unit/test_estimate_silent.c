@@ -2,7 +2,7 @@
 /* Nodes that do not answer: what forwarding tables tell of them, and which roots can be decided on
  * beside them.
  */
-#include "pictures.h"
+#include "estimates.h"
 
 #include <ibcc/proof.h>
 
@@ -138,11 +138,11 @@ static void test_switches(void **state)
 	ibcc_topo_free(t);
 }
 
-/* The picture that is decided by, after a pass. */
+/* The estimate that is decided by, after a pass. */
 static uint32_t n_proved(struct fixture *f, uint32_t *n_unknown)
 {
 	static const uint16_t sls[8];
-	struct ibcc_picture to;
+	struct ibcc_estimate to;
 	struct ibcc_unproved who;
 	uint32_t n;
 
@@ -207,7 +207,7 @@ static void test_silent_sink(void **state)
 	*traffic_at(&f->tr, LUSTRE_SW2, 1) = load(14000, 300, 0);
 	f->tr.port[fabric_port(f->t, LUSTRE_FAST, 1)].fecn = 1;
 	assert_int_equal(n_proved(f, &unknown), 1);
-	assert_true(ibcc_picture_sees(&f->e, at(f, slow)));
+	assert_true(ibcc_estimate_sees(&f->e, at(f, slow)));
 	assert_int_equal(at(f, slow)->n_contributors, 3);
 }
 
@@ -225,7 +225,7 @@ static void test_silent_source(void **state)
 	assert_int_equal(unknown, 1);
 	assert_int_equal(at(f, slow)->unknown_port, gap);
 	assert_in_range(at(f, slow)->unknown_mbps, 4980, 4990);
-	ibcc_picture_explain(f->t, at(f, slow), words, sizeof(words));
+	ibcc_estimate_explain(f->t, at(f, slow), words, sizeof(words));
 	assert_non_null(strstr(words, "Mb/s come from nodes that do not answer, most of it by sw1 "
 				      "port 2"));
 	/* A fiftieth of what the root carries is next to nothing. */
@@ -253,7 +253,7 @@ static void test_silent_switch(void **state)
 	assert_int_equal(n_proved(f, &unknown), 0);
 	assert_int_equal(unknown, 1);
 	assert_true(at(f, gap)->hidden);
-	ibcc_picture_explain(f->t, at(f, gap), words, sizeof(words));
+	ibcc_estimate_explain(f->t, at(f, gap), words, sizeof(words));
 	assert_non_null(strstr(words, "sw1 port 5: waits 37."));
 	assert_non_null(strstr(words, " % (PortXmitWait) for a switch that does not answer"));
 }

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "picture.h"
+#include "estimate.h"
 
 int ibcc_tree_init(struct tree *tr, const struct ibcc_topo *t)
 {
@@ -52,7 +52,7 @@ static bool lacks_entry(const struct ibcc_topo_node *sw, uint32_t lid)
 }
 
 /* Notes which regions of silent nodes get packets for a LID from known switches. */
-static void feed_regions(const struct job *j, uint32_t lid)
+static void feed_regions(const struct estimation *j, uint32_t lid)
 {
 	for (uint32_t i = 0; i < j->t->n_gaps; i++) {
 		const struct ibcc_topo_port *p = &j->t->port[j->t->gap[i].port];
@@ -65,7 +65,7 @@ static void feed_regions(const struct job *j, uint32_t lid)
 /* Counts what comes in by a switch's port from silent nodes and may be for the root. If its counter
  * is not known, the link's rate is assumed.
  */
-static void count_unknown(const struct job *j, uint32_t in)
+static void count_unknown(const struct estimation *j, uint32_t in)
 {
 	const struct ibcc_port_sample *s = &j->s->port[in];
 	struct tree *tr = j->tree;
@@ -88,7 +88,7 @@ static void count_unknown(const struct job *j, uint32_t in)
 /* Counts packets that come out of a gap. They may be for the root if an adapter may be behind the
  * gap, or if known switches send packets for the root into its region.
  */
-static void visit_gap(const struct job *j, uint32_t lid, uint32_t in)
+static void visit_gap(const struct estimation *j, uint32_t lid, uint32_t in)
 {
 	const struct ibcc_topo *t = j->t;
 	uint32_t low = 0, high = t->n_gaps;
@@ -111,7 +111,7 @@ static void visit_gap(const struct job *j, uint32_t lid, uint32_t in)
 /* Looks at the ports that feed a switch in the tree of a LID: sets the flags of adapters, and puts
  * further switches on the stack. n is the number of switches on the stack; returns the new one.
  */
-static uint32_t visit(const struct job *j, uint32_t lid, uint32_t node, uint32_t root, uint32_t n)
+static uint32_t visit(const struct estimation *j, uint32_t lid, uint32_t node, uint32_t root, uint32_t n)
 {
 	const struct ibcc_topo_node *sw = &j->t->node[node];
 	bool feeds_root = node == j->t->port[root].node;
@@ -164,7 +164,7 @@ static bool is_adapters(const struct ibcc_topo *t, uint32_t lid)
 	return t->n_gaps && t->lost_lid[lid] != IBCC_NONE && t->gap[t->lost_lid[lid]].has_senders;
 }
 
-void ibcc_tree_walk(const struct job *j, uint32_t root)
+void ibcc_tree_walk(const struct estimation *j, uint32_t root)
 {
 	uint32_t start = j->t->port[root].node, n;
 	const struct ibcc_topo_node *sw = &j->t->node[start];

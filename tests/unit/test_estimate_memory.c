@@ -2,7 +2,7 @@
 /* What is remembered from pass to pass: who contributes, by BECN counts that fade, and loads. The
  * Lustre fabric, whose slow receiver's port marks; expected values by arithmetic.
  */
-#include "pictures.h"
+#include "estimates.h"
 
 static struct traffic_port *src(struct fixture *f, unsigned int i)
 {
@@ -37,7 +37,7 @@ static void test_fades(void **state)
 	assert_about(r->becns[endport_of(f, LUSTRE_SRC1)], 231.25);
 	assert_about(r->becns[endport_of(f, LUSTRE_SRC3)], 92.5);
 	assert_int_equal(r->n_marked, 3);
-	/* With other limits it starts from nothing, and the last picture stays whole until it does.
+	/* With other limits it starts from nothing, and the last estimate stays whole until it does.
 	 */
 	ibcc_estimator_defaults(&p);
 	sent = f->e.load[endport_of(f, LUSTRE_SRC1)].mbps;
@@ -145,7 +145,7 @@ static void test_known(void **state)
 	assert_int_equal(pass(f)->n_roots, 0);
 	assert_int_equal(f->e.n_known, 2);
 	r = at(f, port);
-	assert_false(ibcc_picture_sees(&f->e, r));
+	assert_false(ibcc_estimate_sees(&f->e, r));
 	assert_int_equal(r->kind, IBCC_CONGESTION_INPUT);
 	assert_int_equal(r->present, 0);
 	assert_true(r->fresh);
@@ -216,7 +216,7 @@ static void test_other_size(void **state)
 	*traffic_at(&o->tr, 0, 1) = load(4000, 0, 0);
 	pass(o);
 	traffic_pass(&f->tr);
-	ibcc_picture_fini(&o->e);
+	ibcc_estimate_fini(&o->e);
 	assert_int_equal(ibcc_estimator_run(o->m, f->t, &f->tr.s, NULL, NULL, &o->e), 0);
 	assert_int_equal(o->e.n_loads, f->t->n_endports);
 	assert_in_range(o->e.load[endport_of(f, LUSTRE_SRC1)].mbps, 4980, 4987);

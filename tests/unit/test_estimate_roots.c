@@ -2,7 +2,7 @@
 /* Roots and who has a part in them, by counters as they look in known situations. The Lustre
  * fabric: src1 to src4 at one switch, the slow and the fast receiver at the next.
  */
-#include "pictures.h"
+#include "estimates.h"
 
 static uint32_t src(const struct fixture *f, unsigned int i)
 {
@@ -31,15 +31,15 @@ static struct traffic_port load_of(const uint32_t *l)
 static void test_first_pass(void **state)
 {
 	struct fixture *f = *state;
-	struct ibcc_picture e;
+	struct ibcc_estimate e;
 
 	/* One reading is no interval. */
 	assert_int_equal(ibcc_estimator_run(f->m, f->t, &f->tr.s, NULL, NULL, &e), 0);
 	assert_false(e.trustworthy);
 	assert_int_equal(e.n_roots, 0);
-	ibcc_picture_fini(&e);
-	ibcc_picture_fini(&e);
-	ibcc_picture_fini(NULL);
+	ibcc_estimate_fini(&e);
+	ibcc_estimate_fini(&e);
+	ibcc_estimate_fini(NULL);
 	ibcc_estimator_free(NULL);
 }
 
@@ -92,8 +92,8 @@ static void test_output_generated(void **state)
 	assert_true(pass(f)->trustworthy);
 	assert_int_equal(f->e.n_roots, 1);
 	r = at(f, slow_port(f));
-	assert_true(ibcc_picture_sees(&f->e, r));
-	assert_false(ibcc_picture_sees(&f->e, NULL));
+	assert_true(ibcc_estimate_sees(&f->e, r));
+	assert_false(ibcc_estimate_sees(&f->e, NULL));
 	assert_int_equal(r->kind, IBCC_CONGESTION_OUTPUT);
 	assert_int_equal(r->link_mbps, 32000);
 	assert_in_range(r->rate_mbps, 14950, 14970);
@@ -208,7 +208,7 @@ static void test_limits(void **state)
 			f->tr.port[src(f, k)] =
 				k < row[i].n_src ? load_of(row[i].src) : load(4000, 0, 0);
 		pass(f);
-		r = ibcc_picture_find(&f->e, slow_port(f));
+		r = ibcc_estimate_find(&f->e, slow_port(f));
 		if (row[i].kind < 0 ? r != NULL : !r || (int)r->kind != row[i].kind)
 			fail_msg("row %u", i);
 	}
@@ -221,15 +221,15 @@ static void test_controlled(void **state)
 {
 	struct fixture *f = *state;
 	const struct ibcc_root *r;
-	struct ibcc_picture e;
+	struct ibcc_estimate e;
 
 	traffic_lustre_tuned(&f->tr);
 	assert_int_equal(pass(f)->n_roots, 0);
 	assert_int_equal(ibcc_estimator_run(f->m, f->t, &f->tr.s, NULL, NULL, &e), 0);
 	/* Where settings are not known a port must be busy. */
-	assert_non_null(ibcc_picture_find(&e, slow_port(f)));
-	assert_null(ibcc_picture_find(&e, fabric_port(f->t, LUSTRE_SW2, 2)));
-	ibcc_picture_fini(&e);
+	assert_non_null(ibcc_estimate_find(&e, slow_port(f)));
+	assert_null(ibcc_estimate_find(&e, fabric_port(f->t, LUSTRE_SW2, 2)));
+	ibcc_estimate_fini(&e);
 	mark_at(f, LUSTRE_SW2, 1);
 	assert_int_equal(look(f)->n_roots, 1);
 	r = at(f, slow_port(f));
@@ -246,7 +246,7 @@ static void test_controlled(void **state)
 	assert_int_equal(look(f)->root[0].port, slow_port(f));
 	traffic_at(&f->tr, LUSTRE_SW2, 2)->mbps = 14400;
 	pass(f);
-	assert_null(ibcc_picture_find(&f->e, fabric_port(f->t, LUSTRE_SW2, 2)));
+	assert_null(ibcc_estimate_find(&f->e, fabric_port(f->t, LUSTRE_SW2, 2)));
 	ibcc_cc_mask_assign(&sw_cc(f, LUSTRE_SW2)->sw.Victim_Mask, 2, true);
 	look(f);
 	at(f, fabric_port(f->t, LUSTRE_SW2, 2));
@@ -304,7 +304,7 @@ static void test_whose_marks(void **state)
 	traffic_at(&f->tr, LUSTRE_FAST, 1)->fecn = 70;
 	pass(f);
 	assert_int_equal(f->e.fecn, 70);
-	assert_null(ibcc_picture_find(&f->e, slow_port(f)));
+	assert_null(ibcc_estimate_find(&f->e, slow_port(f)));
 	assert_int_equal(at(f, spine)->fecn, 70);
 	traffic_at(&f->tr, LUSTRE_SLOW, 1)->fecn = 100;
 	pass(f);
@@ -313,7 +313,7 @@ static void test_whose_marks(void **state)
 	/* A port that is full is on the verge of it. */
 	traffic_at(&f->tr, LUSTRE_FAST, 1)->fecn = 0;
 	pass(f);
-	assert_null(ibcc_picture_find(&f->e, spine));
+	assert_null(ibcc_estimate_find(&f->e, spine));
 	f->tr.port[spine].mbps = 31900;
 	pass(f);
 	assert_int_equal(at(f, spine)->fecn, 0);
@@ -334,13 +334,13 @@ static void test_whose_marks_by_log(void **state)
 	traffic_pass(&f->tr);
 	f->tr.s.port[slow].marked = IBCC_MARKED_NONE;
 	look(f);
-	assert_null(ibcc_picture_find(&f->e, slow));
+	assert_null(ibcc_estimate_find(&f->e, slow));
 	assert_int_equal(at(f, spine)->fecn, 100);
 	traffic_pass(&f->tr);
 	f->tr.s.port[slow].marked = IBCC_MARKED_SOME;
 	look(f);
 	assert_int_equal(at(f, slow)->fecn, 100);
-	assert_null(ibcc_picture_find(&f->e, spine));
+	assert_null(ibcc_estimate_find(&f->e, spine));
 	/* Both may be, or neither. */
 	traffic_at(&f->tr, LUSTRE_FAST, 1)->fecn = 70;
 	traffic_pass(&f->tr);

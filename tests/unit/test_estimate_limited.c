@@ -3,7 +3,7 @@
  * allocations worked out by hand. Links carry 32000 Mb/s. After five passes of the same counts are
  * 1 + .95 + ... = 4.524 times those of one.
  */
-#include "pictures.h"
+#include "estimates.h"
 
 static uint32_t full_root(struct fixture *f)
 {

@@ -7,7 +7,7 @@
  * route does. A log has only few packets of each pair. If a source is logged for one root alone,
  * all its BECNs are that root's, and count its packets exactly (weigh()).
  *
- * First ibcc_picture_sort_log() sorts a pass's log by port; then ibcc_picture_count_pairs() adds
+ * First ibcc_estimate_sort_log() sorts a pass's log by port; then ibcc_estimate_count_pairs() adds
  * it to the counts of a held root.
  */
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include <ibcc/grow.h>
 #include <ibcc/route.h>
 
-#include "picture.h"
+#include "estimate.h"
 
 #define FADE   0.05 /* share of the counts that fades in a pass, at most */
 #define KEPT   80.0 /* packets: the share is (new packets) / KEPT if that is less */
@@ -65,7 +65,7 @@ static int by_packets(const void *a, const void *b)
 }
 
 /* Merges neighbours that are the same pair, and adds their packets. */
-static void merge(struct ibcc_picture *p)
+static void merge(struct ibcc_estimate *p)
 {
 	uint32_t n = 0;
 
@@ -78,9 +78,9 @@ static void merge(struct ibcc_picture *p)
 	p->n_pairs = n;
 }
 
-int ibcc_picture_sort_log(struct job *j)
+int ibcc_estimate_sort_log(struct estimation *j)
 {
-	struct ibcc_picture *p = j->out;
+	struct ibcc_estimate *p = j->out;
 
 	if (!j->s->n_marks)
 		return 0;
@@ -103,7 +103,7 @@ int ibcc_picture_sort_log(struct job *j)
  * and a long timer marks hardly any packets. If marks stay away for several passes, counts fade all
  * the same. Returns the share that faded.
  */
-static double fade(struct memory *m, const struct ibcc_root *now)
+static double fade(struct root_history *m, const struct ibcc_root *now)
 {
 	double packets = 0, share = FADE;
 	uint32_t n = 0;
@@ -136,7 +136,7 @@ static double fade(struct memory *m, const struct ibcc_root *now)
  * exactly than what was read. An interval that is taken for too short has one beside it that is
  * taken for too long, so the mean is over time, not over rates.
  */
-static bool note_rate(struct memory *m, const struct load *l)
+static bool note_rate(struct root_history *m, const struct load *l)
 {
 	if (!l->usable || l->mbps * IBCC_TRACE_SHARE < m->capacity_mbps)
 		return false;
@@ -151,7 +151,7 @@ static bool note_rate(struct memory *m, const struct load *l)
 }
 
 /* Notes what each adapter sent, in passes in which the root's own rate counts. */
-static void note_sent(struct memory *m, const struct job *j, bool counted)
+static void note_sent(struct root_history *m, const struct estimation *j, bool counted)
 {
 	for (uint32_t i = 0; i < j->t->n_endports; i++) {
 		const struct load *l = &j->load[j->t->endport[i]];
@@ -166,7 +166,7 @@ static void note_sent(struct memory *m, const struct job *j, bool counted)
 	}
 }
 
-static int add(struct memory *m, const struct ibcc_pair *now)
+static int add(struct root_history *m, const struct ibcc_pair *now)
 {
 	uint32_t i = 0;
 
@@ -205,7 +205,7 @@ static bool is_marked_elsewhere(const struct ibcc_parameters *last, uint32_t por
 }
 
 /* Notes each adapter's BECNs that may be the root's. */
-static void note_becns(struct memory *m, const struct job *j, double share)
+static void note_becns(struct root_history *m, const struct estimation *j, double share)
 {
 	for (uint32_t i = 0; i < j->t->n_endports; i++) {
 		const struct ibcc_port_sample *s = &j->s->port[j->t->endport[i]];
@@ -226,7 +226,7 @@ static void note_becns(struct memory *m, const struct job *j, double share)
 /* Counts restart while nothing can be learned: as long as a tree is being emptied, all adapters
  * hardly send.
  */
-int ibcc_picture_count_pairs(struct memory *m, const struct job *j, const struct ibcc_root *now)
+int ibcc_estimate_count_pairs(struct root_history *m, const struct estimation *j, const struct ibcc_root *now)
 {
 	const struct ibcc_root_parameters *r = m->held;
 	int ret = 0;
@@ -247,7 +247,7 @@ int ibcc_picture_count_pairs(struct memory *m, const struct job *j, const struct
 	return ret;
 }
 
-double ibcc_picture_logged(const struct memory *m, uint32_t src)
+double ibcc_estimate_logged(const struct root_history *m, uint32_t src)
 {
 	double sum = 0;
 
@@ -256,16 +256,16 @@ double ibcc_picture_logged(const struct memory *m, uint32_t src)
 	return sum;
 }
 
-bool ibcc_picture_logged_elsewhere(const struct ibcc_estimator *m, const struct memory *r,
+bool ibcc_estimate_logged_elsewhere(const struct ibcc_estimator *m, const struct root_history *r,
 				   uint32_t src)
 {
 	for (uint32_t k = 0; k < m->n; k++)
-		if (&m->root[k] != r && ibcc_picture_logged(&m->root[k], src) >= 1)
+		if (&m->root[k] != r && ibcc_estimate_logged(&m->root[k], src) >= 1)
 			return true;
 	return false;
 }
 
-bool ibcc_picture_marks_alone(const struct job *j, uint32_t port)
+bool ibcc_estimate_marks_alone(const struct estimation *j, uint32_t port)
 {
 	const struct ibcc_endport_cc *sw = switch_cc(j, port);
 
@@ -275,7 +275,7 @@ bool ibcc_picture_marks_alone(const struct job *j, uint32_t port)
 /* Gives each pair its marks: its source's BECNs if they are known to be the root's, otherwise as
  * many as its packets in the log stand for.
  */
-static void weigh(struct memory *m, const struct job *j)
+static void weigh(struct root_history *m, const struct estimation *j)
 {
 	double marks = 0, logged = 0;
 
@@ -287,10 +287,10 @@ static void weigh(struct memory *m, const struct job *j)
 
 		q->marks = 0;
 		q->chance = 1 / q->logged;
-		if (becns->n < 1 || !ibcc_picture_marks_alone(j, m->port) ||
-		    ibcc_picture_logged_elsewhere(j->m, m, q->src))
+		if (becns->n < 1 || !ibcc_estimate_marks_alone(j, m->port) ||
+		    ibcc_estimate_logged_elsewhere(j->m, m, q->src))
 			continue;
-		part = q->logged / ibcc_picture_logged(m, q->src);
+		part = q->logged / ibcc_estimate_logged(m, q->src);
 		q->marks = part * becns->n / becns->passes;
 		q->chance = 1 / becns->n + (1 - part) / q->logged;
 		marks += q->marks;
@@ -305,7 +305,7 @@ static void weigh(struct memory *m, const struct job *j)
 	}
 }
 
-void ibcc_picture_weigh_pairs(const struct job *j)
+void ibcc_estimate_weigh_pairs(const struct estimation *j)
 {
 	for (uint32_t k = 0; k < j->m->n; k++)
 		weigh(&j->m->root[k], j);

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "allocs.h"
-#include "pictures.h"
+#include "estimates.h"
 
 static unsigned int left; /* allocations until one fails; 0: none does */
 
@@ -15,7 +15,7 @@ static bool alloc_fails(void)
 
 static int run(struct fixture *f)
 {
-	ibcc_picture_fini(&f->e);
+	ibcc_estimate_fini(&f->e);
 	return ibcc_estimator_run(f->m, f->t, &f->tr.s, &f->actual, &f->last, &f->e);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Which pairs of source and destination a root limits, and what it leaves them. Begin with
- * ibcc_picture_shares().
+ * ibcc_estimate_shares().
  *
  * The pairs that a root limits have about the same rate through it, and would take more if they
  * could. Other pairs send much less, and get all that they want. The level of the limited ones is
@@ -17,7 +17,7 @@
 #include <ibcc/maxmin.h>
 #include <ibcc/route.h>
 
-#include "picture.h"
+#include "estimate.h"
 
 #define AT_LEVEL    0.65 /* share of the level: a pair with more may be limited */
 #define DOUBT       0.5  /* standard deviations in favour of taking a pair for limited */
@@ -50,14 +50,14 @@ struct shares {
 	struct ibcc_maxmin_use *use;
 	size_t n_flows, n_uses;
 	uint32_t *src;    /* by flow */
-	double *capacity; /* by the picture's root: the rate that is left for limited pairs */
+	double *capacity; /* by the estimate's root: the rate that is left for limited pairs */
 };
 
 /* The level: marks of a limited pair. It is the mean over marks, not over pairs, so it leans to the
  * pairs that have most; pairs far below it are left out of the next iteration. What chance adds to
  * the squares is taken off.
  */
-static double find_level(const struct memory *m)
+static double find_level(const struct root_history *m)
 {
 	double level = 0;
 
@@ -82,7 +82,7 @@ static double find_level(const struct memory *m)
 /* Whether the pairs fall clearly into those at the level and those well below it. They do not while
  * a root's first parameters are still far from good ones.
  */
-static bool stand_out(const struct memory *m, double level)
+static bool stand_out(const struct root_history *m, double level)
 {
 	double limited = 0, below = 0, above = 0;
 
@@ -103,7 +103,7 @@ static bool stand_out(const struct memory *m, double level)
 /* Whether a root's pairs are known well enough to say which it limits. Less is needed if that was
  * known before: few pairs come and go.
  */
-static bool is_known(const struct memory *m, const struct job *j)
+static bool is_known(const struct root_history *m, const struct estimation *j)
 {
 	uint32_t sw = j->t->node[j->t->port[m->port].node].first_port;
 	bool before = m->held && m->held->limits_known;
@@ -118,7 +118,7 @@ static bool is_known(const struct memory *m, const struct job *j)
 }
 
 /* Lists a root's pairs with their rates: each has its share, by marks, of what the root sent. */
-static void list_pairs(struct shares *s, const struct memory *m)
+static void list_pairs(struct shares *s, const struct root_history *m)
 {
 	double level = find_level(m), each = m->sent_mbps / m->sent_ns / m->marks;
 
@@ -144,7 +144,7 @@ static int by_pair(const void *a, const void *b)
 }
 
 /* What a root can carry, Mb/s: its link, or what its slow receiver takes. */
-static double capacity_of(const struct memory *m, const struct ibcc_root *r)
+static double capacity_of(const struct root_history *m, const struct ibcc_root *r)
 {
 	return m->kind == IBCC_CONGESTION_OUTPUT ? m->capacity_mbps : r->link_mbps;
 }
@@ -153,7 +153,7 @@ static double capacity_of(const struct memory *m, const struct ibcc_root *r)
  * that uses all roots on its way. Another one is subtracted from their capacity, of which a trace
  * always remains.
  */
-static void add_pair(struct shares *s, const struct job *j, const struct seen *seen, size_t n)
+static void add_pair(struct shares *s, const struct estimation *j, const struct seen *seen, size_t n)
 {
 	struct ibcc_maxmin_flow *f = &s->flow[s->n_flows];
 	struct ibcc_route way;
@@ -195,7 +195,7 @@ static bool uses(const struct ibcc_maxmin_flow *f, uint32_t k)
 
 /* Counts the pairs that find their bottleneck in a root, what they get, and the adapters that send
  * them. */
-static void count_limited(const struct shares *s, const struct job *j, uint32_t k, struct memory *m)
+static void count_limited(const struct shares *s, const struct estimation *j, uint32_t k, struct root_history *m)
 {
 	struct ibcc_root *r = &j->out->root[k];
 	uint32_t last = IBCC_NONE;
@@ -220,12 +220,12 @@ static void count_limited(const struct shares *s, const struct job *j, uint32_t 
 			continue;
 		last = s->src[i];
 		r->n_senders++;
-		m->sends[j->t->port[last].endport] = ibcc_picture_logged(m, last) >= UNMARKED;
+		m->sends[j->t->port[last].endport] = ibcc_estimate_logged(m, last) >= UNMARKED;
 	}
 }
 
 /* Merges what several roots see of the same pair, allocates, and counts. */
-static int solve(struct shares *s, const struct job *j)
+static int solve(struct shares *s, const struct estimation *j)
 {
 	uint32_t n_roots = j->out->n_known;
 	int ret;
@@ -244,11 +244,11 @@ static int solve(struct shares *s, const struct job *j)
 }
 
 /* Judges one root's log, and lists its pairs if they are known well enough. */
-static void look_at(struct shares *s, const struct job *j, uint32_t k, struct memory *m)
+static void look_at(struct shares *s, const struct estimation *j, uint32_t k, struct root_history *m)
 {
 	struct ibcc_root *r = &j->out->root[k];
 
-	r->log = ibcc_picture_check_log(j, m);
+	r->log = ibcc_estimate_check_log(j, m);
 	r->log_untrue = m->untrue;
 	r->logged = !m->untrue && is_known(m, j);
 	r->samples = m->samples;
@@ -260,7 +260,7 @@ static void look_at(struct shares *s, const struct job *j, uint32_t k, struct me
 	list_pairs(s, m);
 }
 
-int ibcc_picture_shares(const struct job *j)
+int ibcc_estimate_shares(const struct estimation *j)
 {
 	const struct ibcc_estimator *m = j->m;
 	size_t roots = m->n + 1, max = 1;

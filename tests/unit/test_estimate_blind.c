@@ -2,7 +2,7 @@
 /* Roots where adapters count no waits. The Lustre fabric: src1 to src4 at one switch, the slow and
  * the fast receiver at the next.
  */
-#include "pictures.h"
+#include "estimates.h"
 
 static uint32_t src(const struct fixture *f, unsigned int i)
 {

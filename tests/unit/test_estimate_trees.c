@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Roots in trees of several switches: who is behind which, and tables that lead round. */
-#include "pictures.h"
+#include "estimates.h"
 
 /* A port by which adapters 0 and 1 send to three others: each is one source, and waits once. */
 static void test_many_behind(void **state)

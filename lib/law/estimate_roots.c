@@ -17,7 +17,7 @@
 
 #include <ibcc/grow.h>
 
-#include "picture.h"
+#include "estimate.h"
 
 /* An adapter that does not wait must get this share of the BECNs of the most marked one to
  * contribute: an adapter that sends all that it wants takes part in the congestion only if it sends
@@ -37,14 +37,14 @@ static uint16_t busy(const struct load *l)
 }
 
 /* Whether congestion may start in a switch behind a port that does not answer. */
-static bool is_hidden(const struct job *j, uint32_t port)
+static bool is_hidden(const struct estimation *j, uint32_t port)
 {
 	return j->t->port[port].beyond == IBCC_BEYOND_SWITCH &&
 	       j->load[port].waited >= j->p->slow_wait_permille;
 }
 
 /* Whether congestion could start at a port, judged by its own counters alone. */
-static bool looks_like_root(const struct job *j, uint32_t port, enum ibcc_congestion *kind)
+static bool looks_like_root(const struct estimation *j, uint32_t port, enum ibcc_congestion *kind)
 {
 	const struct load *l = &j->load[port];
 	bool waits = l->waited >= j->p->slow_wait_permille;
@@ -59,7 +59,7 @@ static bool looks_like_root(const struct job *j, uint32_t port, enum ibcc_conges
  * of its own. With a setting for all ports of the switch it must also be busy, and not wait for a
  * switch.
  */
-static bool marks(const struct job *j, uint32_t port)
+static bool marks(const struct estimation *j, uint32_t port)
 {
 	const struct ibcc_topo_port *p = &j->t->port[port];
 	const struct load *l = &j->load[port];
@@ -76,7 +76,7 @@ static bool marks(const struct job *j, uint32_t port)
 }
 
 /* Whether the log of its switch says that a port marked no packet. */
-static bool marked_none(const struct job *j, uint32_t port)
+static bool marked_none(const struct estimation *j, uint32_t port)
 {
 	const struct ibcc_port_sample *s = &j->s->port[port];
 
@@ -86,7 +86,7 @@ static bool marked_none(const struct job *j, uint32_t port)
 /* Whether a silent adapter, at a LID behind a port, may get packets that this port marked. Its own
  * count of marked packets is not known.
  */
-static bool may_be_marked(const struct job *j, uint32_t port, uint32_t lid)
+static bool may_be_marked(const struct estimation *j, uint32_t port, uint32_t lid)
 {
 	uint32_t region = j->t->n_gaps ? j->t->lost_lid[lid] : IBCC_NONE, last;
 
@@ -100,7 +100,7 @@ static bool may_be_marked(const struct job *j, uint32_t port, uint32_t lid)
 /* How many marked packets came to the adapters behind a port that marks. If the last port before an
  * adapter marks itself, that adapter's marks count for that port.
  */
-static uint64_t fecn_behind(const struct job *j, uint32_t port)
+static uint64_t fecn_behind(const struct estimation *j, uint32_t port)
 {
 	const struct ibcc_topo_node *sw = &j->t->node[j->t->port[port].node];
 	uint64_t sum = 0;
@@ -132,7 +132,7 @@ static bool contributes(const struct load *l, uint64_t most)
 /* The role of an adapter's port in the tree just walked. `most`: BECNs of the most marked adapter,
  * 0 if nothing is marked.
  */
-static enum ibcc_role role_of(const struct job *j, uint32_t port, uint64_t most)
+static enum ibcc_role role_of(const struct estimation *j, uint32_t port, uint64_t most)
 {
 	const struct load *l = &j->load[port];
 	uint8_t flag = j->tree->flag[port];
@@ -166,7 +166,7 @@ struct upstream {
  * port that waits for a slow adapter can wait for nothing else, so in that case packets may be held
  * up elsewhere, too. BECNs name contributors only if the root marks (`marked`).
  */
-static struct upstream look_upstream(const struct job *j, bool slow, bool marked)
+static struct upstream look_upstream(const struct estimation *j, bool slow, bool marked)
 {
 	struct upstream u = { 0 };
 
@@ -189,7 +189,7 @@ static struct upstream look_upstream(const struct job *j, bool slow, bool marked
 }
 
 /* Lists the adapters that have a role in the tree. */
-static int list_sources(const struct job *j, struct ibcc_root *r, const struct upstream *u)
+static int list_sources(const struct estimation *j, struct ibcc_root *r, const struct upstream *u)
 {
 	r->source = calloc(u->n ? u->n : 1, sizeof(*r->source));
 	if (!r->source)
@@ -213,7 +213,7 @@ static int list_sources(const struct job *j, struct ibcc_root *r, const struct u
 }
 
 /* The mean size of a port's packets in bytes; without a count, the MTU. */
-static uint32_t wire_bytes(const struct job *j, uint32_t port)
+static uint32_t wire_bytes(const struct estimation *j, uint32_t port)
 {
 	const struct ibcc_delta *d = &j->s->port[port].delta;
 	uint64_t bytes;
@@ -225,7 +225,7 @@ static uint32_t wire_bytes(const struct job *j, uint32_t port)
 }
 
 /* The logged pairs of a port, most packets first; *n is their number. */
-static const struct ibcc_pair *pairs_of(const struct ibcc_picture *p, uint32_t port, uint32_t *n)
+static const struct ibcc_pair *pairs_of(const struct ibcc_estimate *p, uint32_t port, uint32_t *n)
 {
 	uint32_t from = 0;
 
@@ -236,9 +236,9 @@ static const struct ibcc_pair *pairs_of(const struct ibcc_picture *p, uint32_t p
 	return *n ? &p->pair[from] : NULL;
 }
 
-struct ibcc_root *ibcc_picture_append(struct job *j, uint32_t port, enum ibcc_congestion kind)
+struct ibcc_root *ibcc_estimate_append(struct estimation *j, uint32_t port, enum ibcc_congestion kind)
 {
-	struct ibcc_picture *p = j->out;
+	struct ibcc_estimate *p = j->out;
 	const struct load *l = &j->load[port];
 	struct ibcc_root *r = ibcc_grow(p->root, p->n_known, &j->cap_roots, sizeof(*r));
 
@@ -265,7 +265,7 @@ struct ibcc_root *ibcc_picture_append(struct job *j, uint32_t port, enum ibcc_co
  * a root and at least two adapters wait behind it, or it marks and adapters whose routes pass it
  * get BECNs.
  */
-static int examine(struct job *j, uint32_t port)
+static int examine(struct estimation *j, uint32_t port)
 {
 	const struct load *l = &j->load[port];
 	enum ibcc_congestion kind = IBCC_CONGESTION_INPUT;
@@ -288,7 +288,7 @@ static int examine(struct job *j, uint32_t port)
 	u = look_upstream(j, kind == IBCC_CONGESTION_OUTPUT, marked);
 	if ((!suspect || u.n_blocked < 2) && !u.most)
 		return 0;
-	r = ibcc_picture_append(j, port, kind);
+	r = ibcc_estimate_append(j, port, kind);
 	if (!r)
 		return -ENOMEM;
 	r->fecn = fecn;
@@ -305,7 +305,7 @@ static int examine(struct job *j, uint32_t port)
 }
 
 /* Whether an adapter's port is a contributor or candidate of another root. */
-static bool belongs_elsewhere(const struct ibcc_picture *p, const struct ibcc_root *r,
+static bool belongs_elsewhere(const struct ibcc_estimate *p, const struct ibcc_root *r,
 			      uint32_t port)
 {
 	for (uint32_t i = 0; i < p->n_known; i++) {
@@ -323,7 +323,7 @@ static bool belongs_elsewhere(const struct ibcc_picture *p, const struct ibcc_ro
 /* Removes victims that contribute to a root of their own: control of the other root would not help
  * them.
  */
-static void clear_victims(struct ibcc_picture *p)
+static void clear_victims(struct ibcc_estimate *p)
 {
 	for (uint32_t i = 0; i < p->n_known; i++) {
 		struct ibcc_root *r = &p->root[i];
@@ -343,7 +343,7 @@ static void clear_victims(struct ibcc_picture *p)
 }
 
 /* Whether a root port that does not mark is held up by a root at the next switch. */
-static bool feeds_root(const struct job *j, const struct ibcc_root *r)
+static bool feeds_root(const struct estimation *j, const struct ibcc_root *r)
 {
 	uint32_t peer = j->t->port[r->port].peer, next;
 
@@ -363,9 +363,9 @@ static bool feeds_root(const struct job *j, const struct ibcc_root *r)
  * the rest of the time. If a root at the next switch explains that, it is a part of that root's
  * tree.
  */
-static void clear_feeders(const struct job *j)
+static void clear_feeders(const struct estimation *j)
 {
-	struct ibcc_picture *p = j->out;
+	struct ibcc_estimate *p = j->out;
 
 	for (uint32_t i = p->n_known; i-- > 0;) {
 		if (!feeds_root(j, &p->root[i]))
@@ -378,7 +378,7 @@ static void clear_feeders(const struct job *j)
 /* Whether all candidates of a root are contributors or candidates of other roots, which are not
  * full only because of senders that do not wait.
  */
-static bool waits_elsewhere(const struct ibcc_picture *p, const struct ibcc_root *r)
+static bool waits_elsewhere(const struct ibcc_estimate *p, const struct ibcc_root *r)
 {
 	for (uint32_t k = 0; k < r->n_sources; k++) {
 		bool found = r->source[k].role != IBCC_ROLE_CANDIDATE;
@@ -402,7 +402,7 @@ static bool waits_elsewhere(const struct ibcc_picture *p, const struct ibcc_root
  * are going. Should they want this port as well, it is a root again as soon as the other one lets
  * them go.
  */
-static void clear_free(struct ibcc_picture *p)
+static void clear_free(struct ibcc_estimate *p)
 {
 	for (uint32_t i = p->n_known; i-- > 0;) {
 		if (!p->root[i].fed_freely || !waits_elsewhere(p, &p->root[i]))
@@ -430,9 +430,9 @@ static int by_severity(const void *a, const void *b)
 	return ret ? ret : order(x->port, y->port);
 }
 
-int ibcc_picture_roots(struct job *j)
+int ibcc_estimate_roots(struct estimation *j)
 {
-	struct ibcc_picture *p = j->out;
+	struct ibcc_estimate *p = j->out;
 	struct tree tree;
 	int ret = ibcc_tree_init(&tree, j->t);
 

@@ -3,7 +3,7 @@
  * each pass a twentieth of what was counted fades, or an eightieth for each packet that is new, if
  * that is less; expected values are sums worked out by hand.
  */
-#include "pictures.h"
+#include "estimates.h"
 
 /* The port of the slow receiver, adapter 6, which was found to take 6000 Mb/s. */
 static uint32_t slow_root(struct fixture *f)
@@ -47,14 +47,14 @@ static void test_sorted(void **state)
 	assert_int_equal(at(f, full)->n_pairs, 1);
 	assert_pair(f, at(f, full)->pair, 0, 6, 3);
 	assert_int_equal(f->e.n_pairs, 5);
-	ibcc_picture_explain(f->t, r, buf, sizeof(buf));
+	ibcc_estimate_explain(f->t, r, buf, sizeof(buf));
 	assert_non_null(strstr(buf, "; marked (CongestionLog) h0 to h6 7, h1 to h6 4, h2 to h6 4 "
 				    "of 15 packets"));
 	/* More than are named in a sentence. */
 	log_pair(f, slow, 3, 6, 1);
 	log_pair(f, slow, 4, 6, 2);
 	pass(f);
-	ibcc_picture_explain(f->t, at(f, slow), buf, sizeof(buf));
+	ibcc_estimate_explain(f->t, at(f, slow), buf, sizeof(buf));
 	assert_non_null(strstr(buf, " and 1 more pairs of 18 packets"));
 }
 
@@ -268,15 +268,15 @@ static void test_explain(void **state)
 	for (unsigned int i = 0; i < 3; i++)
 		traffic_at(&f->tr, LUSTRE_SRC1 + i, 1)->becn = 200;
 	pass(f);
-	n = ibcc_picture_explain(f->t, at(f, port), buf, sizeof(buf));
+	n = ibcc_estimate_explain(f->t, at(f, port), buf, sizeof(buf));
 	assert_int_equal(n, strlen(buf));
 	assert_non_null(strstr(buf, "slow (sw2 port 1): slow receiver, takes"));
 	assert_non_null(strstr(buf, "14960 of 32000 Mb/s (PortXmitData)"));
 	assert_non_null(strstr(buf, "53.2 % of the time (PortXmitWait)"));
 	assert_non_null(strstr(buf, "contributors (BECN) src1, src2, src3; victims src4"));
-	assert_int_equal(ibcc_picture_explain(f->t, at(f, port), small, sizeof(small)), n);
+	assert_int_equal(ibcc_estimate_explain(f->t, at(f, port), small, sizeof(small)), n);
 	assert_int_equal(strlen(small), sizeof(small) - 1);
-	assert_int_equal(ibcc_picture_explain(f->t, at(f, port), NULL, 0), n);
+	assert_int_equal(ibcc_estimate_explain(f->t, at(f, port), NULL, 0), n);
 }
 
 int main(void)

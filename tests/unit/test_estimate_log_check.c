@@ -3,7 +3,7 @@
  * takes 6000 Mb/s, through port 1 of leaf 11. All that is asserted follows from shares: of the log,
  * of the BECNs, and of 6000 Mb/s.
  */
-#include "pictures.h"
+#include "estimates.h"
 
 #include <ibcc/trust.h>
 
@@ -119,7 +119,7 @@ static enum ibcc_doubt doubt_of_leaf(struct fixture *f, unsigned int passes)
 			assert_int_equal(ibcc_snapshot_mark(&f->tr.s, &f->log[i]), 0);
 		ibcc_trust_judge(f->t, &f->tr.s);
 		look(f);
-		ibcc_picture_tell_logs(&f->e, f->t, &f->tr.s);
+		ibcc_estimate_tell_logs(&f->e, f->t, &f->tr.s);
 	}
 	ibcc_trust_judge(f->t, &f->tr.s);
 	return f->tr.s.port[fabric_port(f->t, LEAF, 0)].trust.doubt;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Where congestion starts, which adapters cause it and which suffer: from counters, routes and the
- * switches' logs alone. The only stage that reads them; those after it see this picture.
+ * switches' logs alone. The only stage that reads them; those after it see this estimate.
  */
-#ifndef IBCC_PICTURE_H
-#define IBCC_PICTURE_H
+#ifndef IBCC_ESTIMATE_H
+#define IBCC_ESTIMATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -74,7 +74,7 @@ struct ibcc_root {
 	uint32_t n_sources;
 	struct ibcc_source *source; /* owned; in order of the port index */
 	uint32_t n_pairs;
-	const struct ibcc_pair *pair; /* the picture's; most packets first */
+	const struct ibcc_pair *pair; /* the estimate's; most packets first */
 	/* What comes into the tree from nodes that do not answer, and may be sent to the root, at
 	 * most; and the port where most of it comes from (IBCC_NONE: none does).
 	 */
@@ -127,7 +127,7 @@ struct ibcc_load {
 	bool blind; /* it counts no waits: inferred from its switch */
 };
 
-struct ibcc_picture {
+struct ibcc_estimate {
 	uint64_t pass;        /* of the snapshot */
 	uint64_t interval_ns; /* since the pass before */
 	uint64_t fecn, becn;  /* fabric-wide in the interval */
@@ -149,23 +149,23 @@ struct ibcc_picture {
 	uint32_t n_loads;
 	const struct ibcc_load *load; /* by endport; the estimator's until its next run */
 };
-void ibcc_picture_fini(struct ibcc_picture *p);
+void ibcc_estimate_fini(struct ibcc_estimate *p);
 
 /* Tells the trust in each switch's log (its port 0) what this pass's comparisons came to. */
-void ibcc_picture_tell_logs(const struct ibcc_picture *p, const struct ibcc_topo *t,
+void ibcc_estimate_tell_logs(const struct ibcc_estimate *p, const struct ibcc_topo *t,
 			    struct ibcc_snapshot *s);
 
-/* The picture's root at a port, seen now or only known; NULL: neither. */
-const struct ibcc_root *ibcc_picture_find(const struct ibcc_picture *p, uint32_t port);
+/* The estimate's root at a port, seen now or only known; NULL: neither. */
+const struct ibcc_root *ibcc_estimate_find(const struct ibcc_estimate *p, uint32_t port);
 /* Whether it is a root in this pass. */
-bool ibcc_picture_sees(const struct ibcc_picture *p, const struct ibcc_root *r);
+bool ibcc_estimate_sees(const struct ibcc_estimate *p, const struct ibcc_root *r);
 
 /* Room for the words about a root, whatever its names and numbers are. */
 #define IBCC_ROOT_WORDS_BYTES 2048u
 /* A sentence about a root in plain words: port by name, kind, evidence by counter, adapters.
  * Returns the length as snprintf() does.
  */
-int ibcc_picture_explain(const struct ibcc_topo *t, const struct ibcc_root *r, char *buf,
+int ibcc_estimate_explain(const struct ibcc_topo *t, const struct ibcc_root *r, char *buf,
 			 size_t len);
 
 /* Limits of the detection, in permille; see ibcc_estimator_defaults(). */
@@ -186,20 +186,20 @@ struct ibcc_estimator *ibcc_estimator_new(const struct ibcc_estimator_params *p)
 void ibcc_estimator_free(struct ibcc_estimator *m);
 /* Forgets all about the fabric: after a new topology. */
 void ibcc_estimator_reset(struct ibcc_estimator *m);
-/* Takes other limits. Its next run starts from nothing; until then pictures keep their loads. */
+/* Takes other limits. Its next run starts from nothing; until then estimates keep their loads. */
 void ibcc_estimator_retune(struct ibcc_estimator *m, const struct ibcc_estimator_params *p);
 
-/* Works out a picture from one interval and what is remembered. A root is a switch port that is
+/* Works out an estimate from one interval and what is remembered. A root is a switch port that is
  * busy, behind which at least two channel adapters wait; or one that marks, by `actual` (may be
  * NULL), while marked packets come to adapters behind it and those whose routes pass it get BECNs:
  * so it stays a root while control holds its tree small. Packets that switches logged as marked
  * (CongestionLog) are sorted to the roots on their routes, and counted while a root is held by
  * `last`, the parameters of the pass before (may be NULL): what is logged while its tree is emptied
  * says nothing; they must be of the same topology. *out is initialised by the call and freed by
- * ibcc_picture_fini(). -ENOMEM.
+ * ibcc_estimate_fini(). -ENOMEM.
  */
 int ibcc_estimator_run(struct ibcc_estimator *m, const struct ibcc_topo *t,
 		       const struct ibcc_snapshot *s, const struct ibcc_settings *actual,
-		       const struct ibcc_parameters *last, struct ibcc_picture *out);
+		       const struct ibcc_parameters *last, struct ibcc_estimate *out);
 
 #endif

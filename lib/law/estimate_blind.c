@@ -12,7 +12,7 @@
  */
 #include <ibcc/link.h>
 
-#include "picture.h"
+#include "estimate.h"
 
 #define MAX_TYPES 32u
 /* One part in so many (0.2 %): an adapter that sends less is idle, one that waits less is not held
@@ -47,7 +47,7 @@ static struct type *type_of(struct types *ts, const struct ibcc_topo *t, uint32_
 /* Marks the ports that count no waits as blind. If no adapter of a type ever counted a wait, the
  * type does not count them, whatever it claims.
  */
-static void find_blind(const struct job *j)
+static void find_blind(const struct estimation *j)
 {
 	struct types types = { .n = 0 };
 
@@ -69,7 +69,7 @@ static void find_blind(const struct job *j)
 }
 
 /* Whether any switch port of the fabric marks. */
-static bool any_marks(const struct job *j)
+static bool any_marks(const struct estimation *j)
 {
 	for (uint32_t i = 0; i < j->t->n_ports; i++) {
 		const struct ibcc_endport_cc *sw = is_ca_port(j->t, i) ? NULL : switch_cc(j, i);
@@ -81,7 +81,7 @@ static bool any_marks(const struct job *j)
 }
 
 /* Whether an adapter sends more than next to nothing. */
-static bool sends(const struct job *j, uint32_t port)
+static bool sends(const struct estimation *j, uint32_t port)
 {
 	return j->load[port].usable &&
 	       (uint64_t)j->load[port].mbps * IDLE_SHARE >= j->t->port[port].rate_mbps;
@@ -90,7 +90,7 @@ static bool sends(const struct job *j, uint32_t port)
 /* Whether an adapter waits, by a counter whose unit is not known. It does if the counter makes 0.2
  * % of the time even with the shortest possible unit, the time of a byte on its link.
  */
-static bool waits_somehow(const struct job *j, uint32_t port)
+static bool waits_somehow(const struct estimation *j, uint32_t port)
 {
 	const struct ibcc_port_sample *s = &j->s->port[port];
 	uint64_t byte_ps = ibcc_link_bytes_ps(j->t->port[port].rate_mbps, 1);
@@ -102,7 +102,7 @@ static bool waits_somehow(const struct job *j, uint32_t port)
 /* For what share of the time, in permille, an output may hold up adapters. `full`: an output that
  * is full without waiting counts, too.
  */
-static uint16_t holds_up(const struct job *j, uint32_t port, bool full)
+static uint16_t holds_up(const struct estimation *j, uint32_t port, bool full)
 {
 	const struct load *l = &j->load[port];
 
@@ -116,7 +116,7 @@ static uint16_t holds_up(const struct job *j, uint32_t port, bool full)
 /* Infers the waits of the blind adapters at one switch: while an adapter does not send, it may
  * wait for the output that holds up longest.
  */
-static void infer_at(const struct job *j, const struct ibcc_topo_node *sw, bool marks)
+static void infer_at(const struct estimation *j, const struct ibcc_topo_node *sw, bool marks)
 {
 	bool fed = false;
 	uint32_t n = 0;
@@ -144,7 +144,7 @@ static void infer_at(const struct job *j, const struct ibcc_topo_node *sw, bool 
 	}
 }
 
-void ibcc_picture_infer_waits(const struct job *j)
+void ibcc_estimate_infer_waits(const struct estimation *j)
 {
 	bool marks = any_marks(j);
 
@@ -155,7 +155,7 @@ void ibcc_picture_infer_waits(const struct job *j)
 }
 
 /* Whether some adapter that was read lacks a counter. */
-static bool any_without(const struct job *j, enum ibcc_ctr ctr)
+static bool any_without(const struct estimation *j, enum ibcc_ctr ctr)
 {
 	for (uint32_t i = 0; i < j->t->n_ports && i < j->s->n_ports; i++)
 		if (is_ca_port(j->t, i) && j->load[i].usable && !j->s->port[i].now.width[ctr])
@@ -163,7 +163,7 @@ static bool any_without(const struct job *j, enum ibcc_ctr ctr)
 	return false;
 }
 
-static bool is_log_doubted(const struct job *j, uint32_t node)
+static bool is_log_doubted(const struct estimation *j, uint32_t node)
 {
 	return node < j->t->n_nodes &&
 	       j->s->port[j->t->node[node].first_port].trust.doubt == IBCC_DOUBT_LOG;
@@ -173,7 +173,7 @@ static bool is_log_doubted(const struct job *j, uint32_t node)
  * adapters and log samples of others cannot be compared. FECNs of an adapter that does not count
  * them are the log's, too.
  */
-void ibcc_picture_infer_marks(const struct job *j)
+void ibcc_estimate_infer_marks(const struct estimation *j)
 {
 	bool becn = any_without(j, IBCC_CTR_RCV_BECN);
 

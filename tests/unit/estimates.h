@@ -3,8 +3,8 @@
  * adapters are 0..7, leaves 8..11 (two adapters at ports 1 and 2 of each), roots 12 and 13; what is
  * for adapter d goes up by port 3 + d % 2.
  */
-#ifndef TEST_PICTURES_H
-#define TEST_PICTURES_H
+#ifndef TEST_ESTIMATES_H
+#define TEST_ESTIMATES_H
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "traffic.h"
 
 #include <ibcc/parameters.h>
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 
 struct fixture {
 	struct ibcc_topo *t;
@@ -23,7 +23,7 @@ struct fixture {
 	struct ibcc_parameters last;
 	struct ibcc_mark log[256]; /* of each pass */
 	unsigned int n_log;
-	struct ibcc_picture e; /* of the last pass */
+	struct ibcc_estimate e; /* of the last pass */
 };
 
 static inline struct traffic_port load(uint32_t mbps, uint16_t wait_permille, uint32_t becn)
@@ -31,16 +31,16 @@ static inline struct traffic_port load(uint32_t mbps, uint16_t wait_permille, ui
 	return (struct traffic_port){ .mbps = mbps, .wait_permille = wait_permille, .becn = becn };
 }
 
-/* The picture of the snapshot as it is. */
-static inline const struct ibcc_picture *look(struct fixture *f)
+/* The estimate of the snapshot as it is. */
+static inline const struct ibcc_estimate *look(struct fixture *f)
 {
-	ibcc_picture_fini(&f->e);
+	ibcc_estimate_fini(&f->e);
 	assert_int_equal(ibcc_estimator_run(f->m, f->t, &f->tr.s, &f->actual, &f->last, &f->e), 0);
 	return &f->e;
 }
 
 /* A pass of the present loads and log. */
-static inline const struct ibcc_picture *pass(struct fixture *f)
+static inline const struct ibcc_estimate *pass(struct fixture *f)
 {
 	traffic_pass(&f->tr);
 	for (unsigned int i = 0; i < f->n_log; i++)
@@ -54,10 +54,10 @@ static inline void passes(struct fixture *f, unsigned int n)
 		pass(f);
 }
 
-/* In the last picture, where it is. */
+/* In the last estimate, where it is. */
 static inline const struct ibcc_root *at(const struct fixture *f, uint32_t port)
 {
-	const struct ibcc_root *r = ibcc_picture_find(&f->e, port);
+	const struct ibcc_root *r = ibcc_estimate_find(&f->e, port);
 
 	assert_non_null(r);
 	return r;
@@ -183,7 +183,7 @@ static inline int teardown(void **state)
 {
 	struct fixture *f = *state;
 
-	ibcc_picture_fini(&f->e);
+	ibcc_estimate_fini(&f->e);
 	ibcc_estimator_free(f->m);
 	ibcc_parameters_fini(&f->last);
 	ibcc_snapshot_fini(&f->tr.s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The estimator: makes a picture of one pass (picture.h). This file has its run, the loads of
+/* The estimator: makes an estimate of one pass (estimate.h). This file has its run, the loads of
  * ports, and what is remembered of roots between passes: how long they have been there, and how
  * many BECNs each adapter got while they were. Begin with ibcc_estimator_run().
  */
@@ -9,7 +9,7 @@
 
 #include <ibcc/grow.h>
 
-#include "picture.h"
+#include "estimate.h"
 
 #define FADE_MAX 0.25 /* of BECN counts, in a pass */
 
@@ -34,7 +34,7 @@ struct ibcc_estimator *ibcc_estimator_new(const struct ibcc_estimator_params *p)
 }
 
 /* Frees what is remembered of a root, and moves the last one into its place. */
-static void forget_root(struct ibcc_estimator *m, struct memory *r)
+static void forget_root(struct ibcc_estimator *m, struct root_history *r)
 {
 	free(r->becn);
 	free(r->sends);
@@ -66,7 +66,7 @@ void ibcc_estimator_free(struct ibcc_estimator *m)
 	free(m);
 }
 
-void ibcc_picture_fini(struct ibcc_picture *p)
+void ibcc_estimate_fini(struct ibcc_estimate *p)
 {
 	if (!p)
 		return;
@@ -74,10 +74,10 @@ void ibcc_picture_fini(struct ibcc_picture *p)
 		free(p->root[i].source);
 	free(p->root);
 	free(p->pair);
-	*p = (struct ibcc_picture){ 0 };
+	*p = (struct ibcc_estimate){ 0 };
 }
 
-const struct ibcc_root *ibcc_picture_find(const struct ibcc_picture *p, uint32_t port)
+const struct ibcc_root *ibcc_estimate_find(const struct ibcc_estimate *p, uint32_t port)
 {
 	for (uint32_t i = 0; i < p->n_known; i++)
 		if (p->root[i].port == port)
@@ -85,13 +85,13 @@ const struct ibcc_root *ibcc_picture_find(const struct ibcc_picture *p, uint32_t
 	return NULL;
 }
 
-bool ibcc_picture_sees(const struct ibcc_picture *p, const struct ibcc_root *r)
+bool ibcc_estimate_sees(const struct ibcc_estimate *p, const struct ibcc_root *r)
 {
 	return r && r < p->root + p->n_roots;
 }
 
 /* A port's marks in one interval, or 0. */
-static uint64_t count(const struct job *j, const struct ibcc_port_sample *s, enum ibcc_ctr c)
+static uint64_t count(const struct estimation *j, const struct ibcc_port_sample *s, enum ibcc_ctr c)
 {
 	return ibcc_delta_valid(&s->delta, c) ? marks_in_interval(j->s, s, c) : 0;
 }
@@ -99,7 +99,7 @@ static uint64_t count(const struct job *j, const struct ibcc_port_sample *s, enu
 /* A port's load of the interval. The counters of a port that is not believed, or not read, are
  * not used.
  */
-static struct load make_load(const struct job *j, uint32_t i, bool is_ca)
+static struct load make_load(const struct estimation *j, uint32_t i, bool is_ca)
 {
 	const struct ibcc_topo_port *port = &j->t->port[i];
 	const struct ibcc_port_sample *s = &j->s->port[i];
@@ -126,8 +126,8 @@ static struct load make_load(const struct job *j, uint32_t i, bool is_ca)
 	return l;
 }
 
-/* The loads of all ports, and whether enough of them are known to act on the picture. */
-static void make_loads(const struct job *j)
+/* The loads of all ports, and whether enough of them are known to act on the estimate. */
+static void make_loads(const struct estimation *j)
 {
 	struct load *load = j->load;
 	uint32_t expected = 0, usable = 0, doubted = 0, unsure = 0;
@@ -146,8 +146,8 @@ static void make_loads(const struct job *j)
 	j->out->n_expected = expected;
 	j->out->n_usable = usable;
 	j->out->n_unsure = unsure;
-	ibcc_picture_infer_marks(j);
-	ibcc_picture_infer_waits(j);
+	ibcc_estimate_infer_marks(j);
+	ibcc_estimate_infer_waits(j);
 	for (uint32_t i = 0; i < j->t->n_ports; i++) {
 		if (!load[i].read || !is_ca_port(j->t, i))
 			continue;
@@ -171,11 +171,11 @@ static void note_load(struct ibcc_load *l, const struct load *now)
 	l->blind = now->blind;
 }
 
-/* Moves what is remembered of a root's port to place k, that of the picture's root; makes it if
+/* Moves what is remembered of a root's port to place k, that of the estimate's root; makes it if
  * new. */
 static int remember(struct ibcc_estimator *m, uint32_t port, uint32_t k)
 {
-	struct memory r = { .port = port, .n_endports = m->n_endports }, *grown;
+	struct root_history r = { .port = port, .n_endports = m->n_endports }, *grown;
 	uint32_t i = k;
 
 	while (i < m->n && m->root[i].port != port)
@@ -204,7 +204,7 @@ static int remember(struct ibcc_estimator *m, uint32_t port, uint32_t k)
  * than some marks come for each source, so that what is known of a root that hardly marks is kept.
  * The counts of adapters that were not read, or are not believed, do not fade.
  */
-static void count_becns(struct memory *m, const struct job *j, const struct ibcc_root *now)
+static void count_becns(struct root_history *m, const struct estimation *j, const struct ibcc_root *now)
 {
 	double fade;
 
@@ -246,10 +246,10 @@ static void name_contributors(const double *becn, uint32_t n_endports, struct ib
 	r->n_heavy = (uint32_t)lround(sum / fmax(most, mean));
 }
 
-/* Adds to the picture the ports that have parameters and are no roots now, and brings what is
- * remembered into the order of the picture.
+/* Adds to the estimate the ports that have parameters and are no roots now, and brings what is
+ * remembered into the order of the estimate.
  */
-static int recall(struct job *j)
+static int recall(struct estimation *j)
 {
 	struct ibcc_estimator *m = j->m;
 	uint32_t n_held = j->last ? j->last->n_roots : 0;
@@ -257,8 +257,8 @@ static int recall(struct job *j)
 	for (uint32_t k = 0; k < n_held; k++) {
 		const struct ibcc_root_parameters *r = &j->last->root[k].r;
 
-		if (!ibcc_picture_find(j->out, r->port) &&
-		    !ibcc_picture_append(j, r->port, r->kind))
+		if (!ibcc_estimate_find(j->out, r->port) &&
+		    !ibcc_estimate_append(j, r->port, r->kind))
 			return -ENOMEM;
 	}
 	for (uint32_t k = 0; k < j->out->n_known; k++) {
@@ -277,25 +277,25 @@ static int recall(struct job *j)
 	return 0;
 }
 
-/* Updates what is remembered of each root, and fills in what the picture takes from it. */
-static int update_memory(struct job *j)
+/* Updates what is remembered of each root, and fills in what the estimate takes from it. */
+static int update_memory(struct estimation *j)
 {
 	int ret = recall(j);
 
 	for (uint32_t k = 0; k < j->m->n && !ret; k++) {
 		struct ibcc_root *r = &j->out->root[k];
-		struct memory *of = &j->m->root[k];
+		struct root_history *of = &j->m->root[k];
 
 		of->present =
-			ibcc_picture_sees(j->out, r) ? of->present + (of->present < UINT16_MAX) : 0;
+			ibcc_estimate_sees(j->out, r) ? of->present + (of->present < UINT16_MAX) : 0;
 		r->present = of->present;
 		r->becns = of->becn;
 		count_becns(of, j, r);
 		name_contributors(of->becn, j->m->n_endports, r);
-		ret = ibcc_picture_count_pairs(of, j, r);
+		ret = ibcc_estimate_count_pairs(of, j, r);
 	}
-	ibcc_picture_weigh_pairs(j);
-	return ret ? ret : ibcc_picture_shares(j);
+	ibcc_estimate_weigh_pairs(j);
+	return ret ? ret : ibcc_estimate_shares(j);
 }
 
 /* A topology with another number of endports makes the estimator forget everything. */
@@ -311,21 +311,21 @@ static int prepare(struct ibcc_estimator *m, const struct ibcc_topo *t)
 
 int ibcc_estimator_run(struct ibcc_estimator *m, const struct ibcc_topo *t,
 		       const struct ibcc_snapshot *s, const struct ibcc_settings *actual,
-		       const struct ibcc_parameters *last, struct ibcc_picture *out)
+		       const struct ibcc_parameters *last, struct ibcc_estimate *out)
 {
-	struct job j = { m, &m->p, t, s, actual, .last = last, .out = out };
+	struct estimation j = { m, &m->p, t, s, actual, .last = last, .out = out };
 	int ret = prepare(m, t);
 
-	*out = (struct ibcc_picture){ .pass = s->pass, .interval_ns = s->interval_ns };
+	*out = (struct ibcc_estimate){ .pass = s->pass, .interval_ns = s->interval_ns };
 	j.load = calloc(t->n_ports ? t->n_ports : 1, sizeof(*j.load));
 	if (!j.load)
 		ret = -ENOMEM;
 	if (ret)
 		goto out;
 	make_loads(&j);
-	ret = ibcc_picture_sort_log(&j);
+	ret = ibcc_estimate_sort_log(&j);
 	if (!ret)
-		ret = ibcc_picture_roots(&j);
+		ret = ibcc_estimate_roots(&j);
 	if (!ret && out->trustworthy) {
 		for (uint32_t i = 0; i < t->n_endports; i++)
 			if (is_ca_port(t, t->endport[i]))
@@ -337,6 +337,6 @@ int ibcc_estimator_run(struct ibcc_estimator *m, const struct ibcc_topo *t,
 out:
 	free(j.load);
 	if (ret)
-		ibcc_picture_fini(out);
+		ibcc_estimate_fini(out);
 	return ret;
 }

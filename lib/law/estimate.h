@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the parts of the estimator (picture*.c) share. Private to them. <ibcc/picture.h> is the
- * contract: what a picture is, and what the estimator decides.
+/* What the parts of the estimator (estimate*.c) share. Private to them. <ibcc/estimate.h> is the
+ * contract: what an estimate is, and what the estimator decides.
  *
- * ibcc_estimator_run() in picture.c runs the parts in order: loads of all ports from their
- * counters; waits and marks of adapters that do not count them (picture_blind.c); the switches'
- * logs by pair (picture_log.c); roots with their contributors and victims (picture_roots.c, on
- * the tree walked by picture_tree.c); at last, from what is remembered of earlier passes, which
- * pairs a root limits (picture_shares.c) and whether its log is believed (picture_log_check.c).
+ * ibcc_estimator_run() in estimate.c runs the parts in order: loads of all ports from their
+ * counters; waits and marks of adapters that do not count them (estimate_blind.c); the switches'
+ * logs by pair (estimate_log.c); roots with their contributors and victims (estimate_roots.c, on
+ * the tree walked by estimate_tree.c); at last, from what is remembered of earlier passes, which
+ * pairs a root limits (estimate_shares.c) and whether its log is believed (estimate_log_check.c).
  */
-#ifndef IBCC_LAW_PICTURE_H
-#define IBCC_LAW_PICTURE_H
+#ifndef IBCC_LAW_ESTIMATE_H
+#define IBCC_LAW_ESTIMATE_H
 
 #include <ibcc/parameters.h>
-#include <ibcc/picture.h>
+#include <ibcc/estimate.h>
 
 /* One port's interval in comparable terms. */
 struct load {
@@ -49,7 +49,7 @@ struct endport_count {
 };
 
 /* What is remembered of a root. */
-struct memory {
+struct root_history {
 	uint32_t port;
 	const struct ibcc_root_parameters *held; /* its parameters since the last pass, or NULL */
 	enum ibcc_congestion kind;               /* the kind that capacity_mbps is for */
@@ -76,11 +76,11 @@ struct ibcc_estimator {
 	uint32_t n_endports;
 	struct ibcc_load *load; /* by endport; owned */
 	uint32_t n, cap;
-	struct memory *root; /* during a run in the order of the picture's roots; owned */
+	struct root_history *root; /* during a run in the order of the estimate's roots; owned */
 };
 
 /* All that one run of the estimator works on. */
-struct job {
+struct estimation {
 	struct ibcc_estimator *m;
 	const struct ibcc_estimator_params *p;
 	const struct ibcc_topo *t;
@@ -88,7 +88,7 @@ struct job {
 	const struct ibcc_settings *actual;
 	struct load *load;                  /* by port */
 	const struct ibcc_parameters *last; /* of the pass before; may be NULL */
-	struct ibcc_picture *out;
+	struct ibcc_estimate *out;
 	uint32_t cap_roots;
 	struct tree *tree;
 };
@@ -126,7 +126,7 @@ void ibcc_tree_fini(struct tree *tr);
 /* Walks upstream from a switch's output port along the forwarding tables of all destinations
  * behind it, and leaves flags, feed_wait and the counts in *j->tree.
  */
-void ibcc_tree_walk(const struct job *j, uint32_t root);
+void ibcc_tree_walk(const struct estimation *j, uint32_t root);
 
 /* A switch port that passes on the congestion of a port further on. */
 static inline bool load_blocked(const struct ibcc_estimator_params *p, const struct load *l)
@@ -136,7 +136,7 @@ static inline bool load_blocked(const struct ibcc_estimator_params *p, const str
 }
 
 /* Settings of a port's switch; NULL: not known. */
-static inline const struct ibcc_endport_cc *switch_cc(const struct job *j, uint32_t port)
+static inline const struct ibcc_endport_cc *switch_cc(const struct estimation *j, uint32_t port)
 {
 	uint32_t ep = ibcc_topo_switch_endport(j->t, port);
 
@@ -168,45 +168,45 @@ static inline bool tells_becns(const struct ibcc_port_sample *s)
 	return s->trust.doubt == IBCC_DOUBT_NONE && !s->trust.becn.finding.run;
 }
 
-/* picture_blind.c. Infers the waits of adapters that count none, once all loads are known. */
-void ibcc_picture_infer_waits(const struct job *j);
+/* estimate_blind.c. Infers the waits of adapters that count none, once all loads are known. */
+void ibcc_estimate_infer_waits(const struct estimation *j);
 /* Takes marks from the switches' logs if adapters do not count them. */
-void ibcc_picture_infer_marks(const struct job *j);
+void ibcc_estimate_infer_marks(const struct estimation *j);
 
-/* picture_log.c. Sorts what switches logged into out->pair, by the port that marked it. A packet
+/* estimate_log.c. Sorts what switches logged into out->pair, by the port that marked it. A packet
  * that no adapter of the topology sent, or whose route does not pass the switch, is left out.
  * -ENOMEM.
  */
-int ibcc_picture_sort_log(struct job *j);
+int ibcc_estimate_sort_log(struct estimation *j);
 
-/* picture_roots.c. Appends a port to the roots, with what is known of any port. NULL: out of
+/* estimate_roots.c. Appends a port to the roots, with what is known of any port. NULL: out of
  * memory.
  */
-struct ibcc_root *ibcc_picture_append(struct job *j, uint32_t port, enum ibcc_congestion kind);
+struct ibcc_root *ibcc_estimate_append(struct estimation *j, uint32_t port, enum ibcc_congestion kind);
 /* Finds the roots of this pass. -ENOMEM. */
-int ibcc_picture_roots(struct job *j);
+int ibcc_estimate_roots(struct estimation *j);
 
-/* picture_log.c. How many packets of an adapter's port a root's log counts. */
-double ibcc_picture_logged(const struct memory *m, uint32_t src);
+/* estimate_log.c. How many packets of an adapter's port a root's log counts. */
+double ibcc_estimate_logged(const struct root_history *m, uint32_t src);
 /* Whether another root has at least one packet of the port in its log. */
-bool ibcc_picture_logged_elsewhere(const struct ibcc_estimator *m, const struct memory *r,
+bool ibcc_estimate_logged_elsewhere(const struct ibcc_estimator *m, const struct root_history *r,
 				   uint32_t src);
 /* Counts a root's pairs if it is held; otherwise forgets them. -ENOMEM. */
-int ibcc_picture_count_pairs(struct memory *m, const struct job *j, const struct ibcc_root *now);
+int ibcc_estimate_count_pairs(struct root_history *m, const struct estimation *j, const struct ibcc_root *now);
 /* Gives each counted pair its marks. */
-void ibcc_picture_weigh_pairs(const struct job *j);
+void ibcc_estimate_weigh_pairs(const struct estimation *j);
 /* After so many passes in a row without a packet in the log, old counts say nothing any more. */
 #define IBCC_UNLOGGED_MAX 8u
 
 /* Whether a root is the only port of its switch that marks, because its setting is its own. */
-bool ibcc_picture_marks_alone(const struct job *j, uint32_t port);
+bool ibcc_estimate_marks_alone(const struct estimation *j, uint32_t port);
 
-/* picture_log_check.c. Compares what the log of a root's switch says with the adapters' counters.
+/* estimate_log_check.c. Compares what the log of a root's switch says with the adapters' counters.
  * Counts of a contradicted log are forgotten, so that the next comparison has new packets.
  */
-enum ibcc_log_verdict ibcc_picture_check_log(const struct job *j, struct memory *m);
+enum ibcc_log_verdict ibcc_estimate_check_log(const struct estimation *j, struct root_history *m);
 
-/* picture_shares.c. Finds which pairs each root limits. -ENOMEM. */
-int ibcc_picture_shares(const struct job *j);
+/* estimate_shares.c. Finds which pairs each root limits. -ENOMEM. */
+int ibcc_estimate_shares(const struct estimation *j);
 
 #endif

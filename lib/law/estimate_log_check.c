@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "picture.h"
+#include "estimate.h"
 
 #define MIN_SAMPLES 30.0 /* half of what a log decides by */
 #define UNTRUE      0.3  /* of a log, beyond chance: honest ones had .03 once in a thousand */
@@ -34,30 +34,30 @@ struct claims {
 };
 
 /* Whether an adapter contributes to another root, by its parameters or its log. */
-static bool is_elsewhere(const struct job *j, const struct memory *m, uint32_t endport)
+static bool is_elsewhere(const struct estimation *j, const struct root_history *m, uint32_t endport)
 {
 	const struct ibcc_root_parameters *o;
 
 	ibcc_parameters_each (o, j->last)
 		if (o->port != m->port && o->member[endport])
 			return true;
-	return ibcc_picture_logged_elsewhere(j->m, m, j->t->endport[endport]);
+	return ibcc_estimate_logged_elsewhere(j->m, m, j->t->endport[endport]);
 }
 
 /* How many BECNs in a pass an adapter has from this root alone; negative: not known. */
-static double becns_of(const struct job *j, const struct memory *m, uint32_t endport)
+static double becns_of(const struct estimation *j, const struct root_history *m, uint32_t endport)
 {
 	const struct endport_count *c = &m->marked[endport];
 
-	if (!ibcc_picture_marks_alone(j, m->port) || c->passes < 1 || is_elsewhere(j, m, endport))
+	if (!ibcc_estimate_marks_alone(j, m->port) || c->passes < 1 || is_elsewhere(j, m, endport))
 		return -1;
 	return c->n / c->passes;
 }
 
-static void sum_up(const struct job *j, const struct memory *m, struct claims *c)
+static void sum_up(const struct estimation *j, const struct root_history *m, struct claims *c)
 {
 	for (uint32_t i = 0; i < m->n_endports; i++) {
-		double logged = ibcc_picture_logged(m, j->t->endport[i]) / m->samples;
+		double logged = ibcc_estimate_logged(m, j->t->endport[i]) / m->samples;
 		double becns;
 
 		/* Most adapters of a large fabric have nothing to do with a root. */
@@ -72,12 +72,12 @@ static void sum_up(const struct job *j, const struct memory *m, struct claims *c
 	}
 }
 
-static void compare(const struct job *j, const struct memory *m, struct claims *c)
+static void compare(const struct estimation *j, const struct root_history *m, struct claims *c)
 {
 	double root_mbps = m->sent_ns > 0 ? m->sent_mbps / m->sent_ns : 0;
 
 	for (uint32_t i = 0; i < m->n_endports; i++) {
-		double logged = ibcc_picture_logged(m, j->t->endport[i]) / m->samples;
+		double logged = ibcc_estimate_logged(m, j->t->endport[i]) / m->samples;
 		const struct endport_count *e = &m->marked[i];
 		double becns;
 
@@ -92,7 +92,7 @@ static void compare(const struct job *j, const struct memory *m, struct claims *
 	}
 }
 
-enum ibcc_log_verdict ibcc_picture_check_log(const struct job *j, struct memory *m)
+enum ibcc_log_verdict ibcc_estimate_check_log(const struct estimation *j, struct root_history *m)
 {
 	struct claims c = { 0 };
 
@@ -110,7 +110,7 @@ enum ibcc_log_verdict ibcc_picture_check_log(const struct job *j, struct memory 
 }
 
 /* Whether the log of a switch is contradicted: by one of its roots is enough. */
-static bool is_contradicted(const struct ibcc_picture *p, const struct ibcc_topo *t, uint32_t node)
+static bool is_contradicted(const struct ibcc_estimate *p, const struct ibcc_topo *t, uint32_t node)
 {
 	for (uint32_t k = 0; k < p->n_known; k++)
 		if (t->port[p->root[k].port].node == node &&
@@ -119,7 +119,7 @@ static bool is_contradicted(const struct ibcc_picture *p, const struct ibcc_topo
 	return false;
 }
 
-void ibcc_picture_tell_logs(const struct ibcc_picture *p, const struct ibcc_topo *t,
+void ibcc_estimate_tell_logs(const struct ibcc_estimate *p, const struct ibcc_topo *t,
 			    struct ibcc_snapshot *s)
 {
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
