@@ -121,7 +121,7 @@ static int take_root(const struct ibcc_cycle *from, const struct ibcc_disguise *
 }
 
 static int take_estimate(const struct ibcc_cycle *from, const struct ibcc_disguise *d,
-			const uint32_t *back, struct ibcc_cycle *out)
+			 const uint32_t *back, struct ibcc_cycle *out)
 {
 	const struct ibcc_estimate *p = &from->estimate;
 	struct ibcc_load *load = some(p->n_loads, sizeof(*load));

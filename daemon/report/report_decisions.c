@@ -62,11 +62,11 @@ json_t *ibcc_report_followed(const struct ibcc_cycle *c)
 		json_object_update_new(o, control(r));
 		json_object_set_new(o, "status", status(c, r->port));
 		json_object_update_new(
-			o,
-			json_pack("{ss sb si si si si si}", "kind", ibcc_kind_name(r->kind),
-				  "in_force", r->in_force, "sources", (int)r->n, "equal_sources",
-				  (int)r->n_heavy, "rate_mbps", (int)r->rate_mbps, "table_scale_permille",
-				  (int)r->table_scale_permille, "timer_scale_permille", (int)r->timer_scale_permille));
+			o, json_pack("{ss sb si si si si si}", "kind", ibcc_kind_name(r->kind),
+				     "in_force", r->in_force, "sources", (int)r->n, "equal_sources",
+				     (int)r->n_heavy, "rate_mbps", (int)r->rate_mbps,
+				     "table_scale_permille", (int)r->table_scale_permille,
+				     "timer_scale_permille", (int)r->timer_scale_permille));
 		json_array_append_new(list, o);
 	}
 	return list;

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <ibcc/precheck.h>
 #include <ibcc/notice.h>
 #include <ibcc/now.h>
 #include <ibcc/plugin_client.h>
+#include <ibcc/precheck.h>
 #include <ibcc/refusal.h>
 #include <ibcc/state.h>
 #include <ibcc/throttle.h>

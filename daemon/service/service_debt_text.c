@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <ibcc/precheck.h>
 #include <ibcc/json.h>
+#include <ibcc/precheck.h>
 
 #include "daemon/service/service_impl.h"
 

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include <ibcc/collect.h>
-#include <ibcc/precheck.h>
 #include <ibcc/mad.h>
+#include <ibcc/precheck.h>
 
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"

@@ -122,7 +122,8 @@ void ibcc_service_predict_written(struct ibcc_service *s, int64_t newest_before)
 	/* Who is to be held is so for a root, though one pass may not see it. */
 	if (!s->on_predicted || newest <= newest_before || !s->cycle.acted ||
 	    !s->cycle.result.set_mads ||
-	    (!s->cycle.estimate.n_roots && !ibcc_loads_held(s->cycle.topo, &s->cycle.target.wanted)))
+	    (!s->cycle.estimate.n_roots &&
+	     !ibcc_loads_held(s->cycle.topo, &s->cycle.target.wanted)))
 		return;
 	rc = ibcc_predictor_begin_written(s->predictor, &s->cycle, NULL, s->on_predicted,
 					  s->predicted_arg);

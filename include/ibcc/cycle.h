@@ -15,10 +15,10 @@
 #include <ibcc/audit.h>
 #include <ibcc/collect.h>
 #include <ibcc/control.h>
-#include <ibcc/precheck.h>
-#include <ibcc/ledger.h>
 #include <ibcc/estimate.h>
+#include <ibcc/ledger.h>
 #include <ibcc/plan.h>
+#include <ibcc/precheck.h>
 #include <ibcc/proof.h>
 #include <ibcc/rollout.h>
 #include <ibcc/settings.h>
@@ -106,8 +106,8 @@ struct ibcc_cycle {
 	bool decided;       /* estimate, target and plan are there */
 	uint64_t decide_ns; /* CPU time that they took, by the options' clock */
 	struct ibcc_estimate estimate;
-	/* What the decision is made by: the estimate, of whose roots those are not seen that packets
-	 * need not reach by the forwarding tables. Owns its array of roots alone.
+	/* What the decision is made by: the estimate, of whose roots those are not seen that
+	 * packets need not reach by the forwarding tables. Owns its array of roots alone.
 	 */
 	struct ibcc_estimate proved;
 	struct ibcc_unproved unproved; /* those */

@@ -153,7 +153,7 @@ void ibcc_estimate_fini(struct ibcc_estimate *p);
 
 /* Tells the trust in each switch's log (its port 0) what this pass's comparisons came to. */
 void ibcc_estimate_tell_logs(const struct ibcc_estimate *p, const struct ibcc_topo *t,
-			    struct ibcc_snapshot *s);
+			     struct ibcc_snapshot *s);
 
 /* The estimate's root at a port, seen now or only known; NULL: neither. */
 const struct ibcc_root *ibcc_estimate_find(const struct ibcc_estimate *p, uint32_t port);
@@ -166,7 +166,7 @@ bool ibcc_estimate_sees(const struct ibcc_estimate *p, const struct ibcc_root *r
  * Returns the length as snprintf() does.
  */
 int ibcc_estimate_explain(const struct ibcc_topo *t, const struct ibcc_root *r, char *buf,
-			 size_t len);
+			  size_t len);
 
 /* Limits of the detection, in permille; see ibcc_estimator_defaults(). */
 struct ibcc_estimator_params {

@@ -87,12 +87,12 @@ struct ibcc_root_parameters {
 	uint32_t n_heavy;   /* so many if all sent as much as the heaviest; 1..n */
 	uint32_t rate_mbps; /* what they get in all */
 	uint32_t packet_bytes;
-	uint8_t threshold;      /* register */
-	uint32_t table_scale_permille;  /* feedback on the end of the table: 1000 is the formula's */
+	uint8_t threshold;             /* register */
+	uint32_t table_scale_permille; /* feedback on the end of the table: 1000 is the formula's */
 	uint32_t timer_scale_permille; /* feedback on increase * timer */
-	uint64_t interval_ns;   /* between two decisions */
-	bool *member;           /* by endport: gets this root's values; owned */
-	bool *lacking;          /* by endport: ought to, but cannot; owned */
+	uint64_t interval_ns;          /* between two decisions */
+	bool *member;                  /* by endport: gets this root's values; owned */
+	bool *lacking;                 /* by endport: ought to, but cannot; owned */
 
 	/* Evidence when it was decided on: */
 	uint32_t link_mbps, seen_mbps; /* seen: what the port sent then */

@@ -16,21 +16,22 @@ enum ibcc_precheck {
 	 * those that the tuner counts on, which remembers what one pass may miss.
 	 */
 	IBCC_PRECHECK_NODES_OF_TREE,
-	IBCC_PRECHECK_ALL_NODES, /* every endport must, but where ibcc_device_takes_part() is false */
+	IBCC_PRECHECK_ALL_NODES, /* every endport must, but where ibcc_device_takes_part() is false
+				  */
 };
 
 /* Returns 0, -EACCES (some node refuses our CC_Key) or -EOPNOTSUPP (a node that must have
  * congestion control does not, or did not answer); *why names the first and counts the others.
  */
-int ibcc_precheck_run(enum ibcc_precheck gate, const struct ibcc_topo *t, const struct ibcc_settings *s,
-		    const struct ibcc_estimate *e, const struct ibcc_target *target,
-		    struct ibcc_why *why);
+int ibcc_precheck_run(enum ibcc_precheck gate, const struct ibcc_topo *t,
+		      const struct ibcc_settings *s, const struct ibcc_estimate *e,
+		      const struct ibcc_target *target, struct ibcc_why *why);
 
 /* A sentence about endports that have answered with their settings before, and answer the class
  * with errors now; empty if there are none. Returns their number.
  */
 uint32_t ibcc_precheck_refusals(const struct ibcc_topo *t, const struct ibcc_settings *s,
-			    struct ibcc_why *text);
+				struct ibcc_why *text);
 
 /* Why an endport cannot be given settings, in words; NULL if it can. */
 const char *ibcc_precheck_reason(const struct ibcc_endport_cc *ep);

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <ibcc/loads.h>
 #include <ibcc/estimate.h>
+#include <ibcc/loads.h>
 #include <ibcc/settings.h>
 #include <ibcc/topo.h>
 

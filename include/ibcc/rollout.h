@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <ibcc/parameters.h>
 #include <ibcc/estimate.h>
+#include <ibcc/parameters.h>
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
 #include <ibcc/snapshot.h>

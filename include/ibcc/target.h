@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 #include <ibcc/decision.h>
+#include <ibcc/estimate.h>
 #include <ibcc/law.h>
 #include <ibcc/parameters.h>
-#include <ibcc/estimate.h>
 #include <ibcc/settings.h>
 
 /* Room for the reason of a change, whatever its names and numbers are. */
@@ -73,7 +73,7 @@ struct ibcc_overlay {
 	uint32_t max_delay;
 	uint16_t max_timer;
 };
-#define IBCC_OVERLAY_UNLIMITED                                                                      \
+#define IBCC_OVERLAY_UNLIMITED                                                                     \
 	{                                                                                          \
 		.max_delay = IBCC_CCT_MAX_MULT, .max_timer = UINT16_MAX                            \
 	}
@@ -86,8 +86,8 @@ struct ibcc_ledger; /* <ibcc/ledger.h> */
  * initialised by the call, without decisions. -ENOMEM.
  */
 int ibcc_overlay_run(const struct ibcc_overlay *l, const struct ibcc_topo *t,
-		    const struct ibcc_parameters *p, const struct ibcc_settings *actual,
-		    struct ibcc_ledger *ledger, struct ibcc_target *out);
+		     const struct ibcc_parameters *p, const struct ibcc_settings *actual,
+		     struct ibcc_ledger *ledger, struct ibcc_target *out);
 
 /* Completes what the tuner wants, once in each pass: what is LEFT stays for `keep_passes` in which
  * no root of the estimate needs it, then it is put back to its base. Changes get their reasons, and

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 #include <ibcc/control.h>
-#include <ibcc/parameters.h>
 #include <ibcc/estimate.h>
+#include <ibcc/parameters.h>
 #include <ibcc/settings.h>
 #include <ibcc/target.h>
 #include <ibcc/topo.h>

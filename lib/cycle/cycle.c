@@ -359,7 +359,7 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 		return;
 	}
 	c->act_err = ibcc_precheck_run(act->gate, c->topo, &c->actual, &c->proved, &c->target,
-				     &c->blocked);
+				       &c->blocked);
 	if (c->act_err) {
 		relax(c, act, &carry);
 		return;

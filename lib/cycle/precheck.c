@@ -44,7 +44,7 @@ static bool has_refused(const struct ibcc_endport_cc *ep)
 }
 
 uint32_t ibcc_precheck_refusals(const struct ibcc_topo *t, const struct ibcc_settings *s,
-			    struct ibcc_why *text)
+				struct ibcc_why *text)
 {
 	uint32_t n = 0, first = 0;
 	char name[IBCC_DESC_BYTES + 16];
@@ -92,9 +92,9 @@ static int refuse(int err, const struct ibcc_topo *t, const struct ibcc_settings
 			    node->guid, p->num, ibcc_precheck_reason(&s->ep[first]), others);
 }
 
-int ibcc_precheck_run(enum ibcc_precheck gate, const struct ibcc_topo *t, const struct ibcc_settings *s,
-		    const struct ibcc_estimate *e, const struct ibcc_target *target,
-		    struct ibcc_why *why)
+int ibcc_precheck_run(enum ibcc_precheck gate, const struct ibcc_topo *t,
+		      const struct ibcc_settings *s, const struct ibcc_estimate *e,
+		      const struct ibcc_target *target, struct ibcc_why *why)
 {
 	uint32_t n_key = 0, n_lacking = 0, first_key = 0, first_lacking = 0, i, r, k;
 	bool *needed = calloc(t->n_endports ? t->n_endports : 1, sizeof(*needed));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The control law: what is decided for the roots of congestion in one pass.
  *
- * A pass sees an estimate (estimate.h): where congestion starts, who contributes, who waits. It makes
- * parameters (parameters.h): for each root a phase, the numbers that the formulas are given, and
- * who gets values. It sees no counters and no registers. ibcc_controller_step(), at the end of this
- * file, is the whole pass; each of its steps has a file:
+ * A pass sees an estimate (estimate.h): where congestion starts, who contributes, who waits. It
+ * makes parameters (parameters.h): for each root a phase, the numbers that the formulas are given,
+ * and who gets values. It sees no counters and no registers. ibcc_controller_step(), at the end of
+ * this file, is the whole pass; each of its steps has a file:
  *
  *   watch   rule_admit.c   which roots there are, and which are gone
  *   follow  controller.c   what the pass says of each root that is followed
@@ -182,8 +182,9 @@ static void follow_held(struct pass *p, struct ibcc_root_state *s)
 	} else if (s->settle) {
 		r->status = IBCC_STATUS_SETTLING;
 	} else {
-		r->status = r->table_scale_permille < 1000 || r->timer_scale_permille < 1000 ? IBCC_STATUS_TRIMMED
-									      : IBCC_STATUS_HOLDING;
+		r->status = r->table_scale_permille < 1000 || r->timer_scale_permille < 1000
+				    ? IBCC_STATUS_TRIMMED
+				    : IBCC_STATUS_HOLDING;
 		judge_later(p, s);
 	}
 	s->settle -= s->settle > 0;

@@ -204,7 +204,8 @@ static int remember(struct ibcc_estimator *m, uint32_t port, uint32_t k)
  * than some marks come for each source, so that what is known of a root that hardly marks is kept.
  * The counts of adapters that were not read, or are not believed, do not fade.
  */
-static void count_becns(struct root_history *m, const struct estimation *j, const struct ibcc_root *now)
+static void count_becns(struct root_history *m, const struct estimation *j,
+			const struct ibcc_root *now)
 {
 	double fade;
 
@@ -286,8 +287,9 @@ static int update_memory(struct estimation *j)
 		struct ibcc_root *r = &j->out->root[k];
 		struct root_history *of = &j->m->root[k];
 
-		of->present =
-			ibcc_estimate_sees(j->out, r) ? of->present + (of->present < UINT16_MAX) : 0;
+		of->present = ibcc_estimate_sees(j->out, r)
+				      ? of->present + (of->present < UINT16_MAX)
+				      : 0;
 		r->present = of->present;
 		r->becns = of->becn;
 		count_becns(of, j, r);

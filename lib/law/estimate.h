@@ -11,8 +11,8 @@
 #ifndef IBCC_LAW_ESTIMATE_H
 #define IBCC_LAW_ESTIMATE_H
 
-#include <ibcc/parameters.h>
 #include <ibcc/estimate.h>
+#include <ibcc/parameters.h>
 
 /* One port's interval in comparable terms. */
 struct load {
@@ -182,7 +182,8 @@ int ibcc_estimate_sort_log(struct estimation *j);
 /* estimate_roots.c. Appends a port to the roots, with what is known of any port. NULL: out of
  * memory.
  */
-struct ibcc_root *ibcc_estimate_append(struct estimation *j, uint32_t port, enum ibcc_congestion kind);
+struct ibcc_root *ibcc_estimate_append(struct estimation *j, uint32_t port,
+				       enum ibcc_congestion kind);
 /* Finds the roots of this pass. -ENOMEM. */
 int ibcc_estimate_roots(struct estimation *j);
 
@@ -190,9 +191,10 @@ int ibcc_estimate_roots(struct estimation *j);
 double ibcc_estimate_logged(const struct root_history *m, uint32_t src);
 /* Whether another root has at least one packet of the port in its log. */
 bool ibcc_estimate_logged_elsewhere(const struct ibcc_estimator *m, const struct root_history *r,
-				   uint32_t src);
+				    uint32_t src);
 /* Counts a root's pairs if it is held; otherwise forgets them. -ENOMEM. */
-int ibcc_estimate_count_pairs(struct root_history *m, const struct estimation *j, const struct ibcc_root *now);
+int ibcc_estimate_count_pairs(struct root_history *m, const struct estimation *j,
+			      const struct ibcc_root *now);
 /* Gives each counted pair its marks. */
 void ibcc_estimate_weigh_pairs(const struct estimation *j);
 /* After so many passes in a row without a packet in the log, old counts say nothing any more. */

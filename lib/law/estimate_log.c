@@ -226,7 +226,8 @@ static void note_becns(struct root_history *m, const struct estimation *j, doubl
 /* Counts restart while nothing can be learned: as long as a tree is being emptied, all adapters
  * hardly send.
  */
-int ibcc_estimate_count_pairs(struct root_history *m, const struct estimation *j, const struct ibcc_root *now)
+int ibcc_estimate_count_pairs(struct root_history *m, const struct estimation *j,
+			      const struct ibcc_root *now)
 {
 	const struct ibcc_root_parameters *r = m->held;
 	int ret = 0;
@@ -257,7 +258,7 @@ double ibcc_estimate_logged(const struct root_history *m, uint32_t src)
 }
 
 bool ibcc_estimate_logged_elsewhere(const struct ibcc_estimator *m, const struct root_history *r,
-				   uint32_t src)
+				    uint32_t src)
 {
 	for (uint32_t k = 0; k < m->n; k++)
 		if (&m->root[k] != r && ibcc_estimate_logged(&m->root[k], src) >= 1)

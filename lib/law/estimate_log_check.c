@@ -120,7 +120,7 @@ static bool is_contradicted(const struct ibcc_estimate *p, const struct ibcc_top
 }
 
 void ibcc_estimate_tell_logs(const struct ibcc_estimate *p, const struct ibcc_topo *t,
-			    struct ibcc_snapshot *s)
+			     struct ibcc_snapshot *s)
 {
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
 		bool any = false;

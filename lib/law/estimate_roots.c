@@ -236,7 +236,8 @@ static const struct ibcc_pair *pairs_of(const struct ibcc_estimate *p, uint32_t 
 	return *n ? &p->pair[from] : NULL;
 }
 
-struct ibcc_root *ibcc_estimate_append(struct estimation *j, uint32_t port, enum ibcc_congestion kind)
+struct ibcc_root *ibcc_estimate_append(struct estimation *j, uint32_t port,
+				       enum ibcc_congestion kind)
 {
 	struct ibcc_estimate *p = j->out;
 	const struct load *l = &j->load[port];

@@ -153,7 +153,8 @@ static double capacity_of(const struct root_history *m, const struct ibcc_root *
  * that uses all roots on its way. Another one is subtracted from their capacity, of which a trace
  * always remains.
  */
-static void add_pair(struct shares *s, const struct estimation *j, const struct seen *seen, size_t n)
+static void add_pair(struct shares *s, const struct estimation *j, const struct seen *seen,
+		     size_t n)
 {
 	struct ibcc_maxmin_flow *f = &s->flow[s->n_flows];
 	struct ibcc_route way;
@@ -195,7 +196,8 @@ static bool uses(const struct ibcc_maxmin_flow *f, uint32_t k)
 
 /* Counts the pairs that find their bottleneck in a root, what they get, and the adapters that send
  * them. */
-static void count_limited(const struct shares *s, const struct estimation *j, uint32_t k, struct root_history *m)
+static void count_limited(const struct shares *s, const struct estimation *j, uint32_t k,
+			  struct root_history *m)
 {
 	struct ibcc_root *r = &j->out->root[k];
 	uint32_t last = IBCC_NONE;
@@ -244,7 +246,8 @@ static int solve(struct shares *s, const struct estimation *j)
 }
 
 /* Judges one root's log, and lists its pairs if they are known well enough. */
-static void look_at(struct shares *s, const struct estimation *j, uint32_t k, struct root_history *m)
+static void look_at(struct shares *s, const struct estimation *j, uint32_t k,
+		    struct root_history *m)
 {
 	struct ibcc_root *r = &j->out->root[k];
 

@@ -111,7 +111,8 @@ static void visit_gap(const struct estimation *j, uint32_t lid, uint32_t in)
 /* Looks at the ports that feed a switch in the tree of a LID: sets the flags of adapters, and puts
  * further switches on the stack. n is the number of switches on the stack; returns the new one.
  */
-static uint32_t visit(const struct estimation *j, uint32_t lid, uint32_t node, uint32_t root, uint32_t n)
+static uint32_t visit(const struct estimation *j, uint32_t lid, uint32_t node, uint32_t root,
+		      uint32_t n)
 {
 	const struct ibcc_topo_node *sw = &j->t->node[node];
 	bool feeds_root = node == j->t->port[root].node;

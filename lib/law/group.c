@@ -9,8 +9,8 @@
  * hit all sources at once long before the first BECN shows: there one in Marking_Rate + 1 packets
  * is marked, so that each root marks about the same multiple of what it needs.
  */
-#include <ibcc/law.h>
 #include <ibcc/estimate.h>
+#include <ibcc/law.h>
 
 /* No root marks fewer than one in so many packets. */
 #define MARK_RATE_MAX 1000u

@@ -332,8 +332,8 @@ static int lay(const struct overlaying *j, uint32_t i)
 }
 
 int ibcc_overlay_run(const struct ibcc_overlay *l, const struct ibcc_topo *t,
-		    const struct ibcc_parameters *p, const struct ibcc_settings *actual,
-		    struct ibcc_ledger *ledger, struct ibcc_target *out)
+		     const struct ibcc_parameters *p, const struct ibcc_settings *actual,
+		     struct ibcc_ledger *ledger, struct ibcc_target *out)
 {
 	const struct overlaying j = { l, t, p, actual, ledger, out };
 	int ret;

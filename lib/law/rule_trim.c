@@ -32,7 +32,8 @@ static bool hold_less(const struct pass *p, struct ibcc_root_state *s)
 {
 	struct ibcc_root_parameters *r = &s->r;
 	bool leads = ibcc_rules_leads(p, s) && s->now->n_marked <= s->n_adapters;
-	uint32_t end = r->table_scale_permille * 100 / END_STEP, loop = r->timer_scale_permille * 100 / LOOP_STEP;
+	uint32_t end = r->table_scale_permille * 100 / END_STEP,
+		 loop = r->timer_scale_permille * 100 / LOOP_STEP;
 
 	if (!r->alone && (r->kind == IBCC_CONGESTION_OUTPUT || r->limits_known))
 		return false;
@@ -51,9 +52,10 @@ static bool hold_less(const struct pass *p, struct ibcc_root_state *s)
 static bool hold_more(struct ibcc_root_state *s)
 {
 	struct ibcc_root_parameters *r = &s->r;
-	uint32_t *last = r->timer_scale_permille < 1000 ? &r->timer_scale_permille : &r->table_scale_permille;
-	uint32_t more =
-		r->timer_scale_permille < 1000 ? *last * LOOP_STEP / 100 + 1 : *last * END_STEP / 100 + 1;
+	uint32_t *last = r->timer_scale_permille < 1000 ? &r->timer_scale_permille
+							: &r->table_scale_permille;
+	uint32_t more = r->timer_scale_permille < 1000 ? *last * LOOP_STEP / 100 + 1
+						       : *last * END_STEP / 100 + 1;
 
 	if (*last >= 1000)
 		return false;

@@ -75,8 +75,8 @@ void ibcc_rules_begin_anew(struct pass *p, struct ibcc_root_state *s);
 void ibcc_rules_number(struct ibcc_root_state *s, uint32_t n, uint32_t n_heavy, uint32_t full_mbps);
 /* Makes an endport one of a root's members if it can be given settings. Returns 1 if it is new. */
 uint32_t ibcc_rules_enlist(const struct pass *p, struct ibcc_root_state *s, uint32_t endport);
-/* ... all sources of the estimate's root but victims: control is for each queue pair, so who gets no
- * BECNs is never held. Returns how many are new.
+/* ... all sources of the estimate's root but victims: control is for each queue pair, so who gets
+ * no BECNs is never held. Returns how many are new.
  */
 uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct ibcc_root_state *s,
 				   const struct ibcc_root *now);

@@ -3,8 +3,8 @@
 #ifndef IBCC_LAW_WORDS_IMPL_H
 #define IBCC_LAW_WORDS_IMPL_H
 
-#include <ibcc/parameters.h>
 #include <ibcc/estimate.h>
+#include <ibcc/parameters.h>
 #include <ibcc/text.h>
 #include <ibcc/topo.h>
 

@@ -73,7 +73,7 @@ static void say_pairs(struct ibcc_text *x, const struct ibcc_topo *t, const stru
 }
 
 int ibcc_estimate_explain(const struct ibcc_topo *t, const struct ibcc_root *r, char *buf,
-			 size_t len)
+			  size_t len)
 {
 	struct ibcc_text x = { .buf = buf, .len = len };
 

@@ -87,8 +87,7 @@ static void say_verdict(struct ibcc_text *x, const struct ibcc_topo *t,
 			const struct ibcc_estimate *pic, const struct ibcc_parameters *par)
 {
 	if (!pic->trustworthy) {
-		ibcc_text_add(x,
-			      "unknown: of %u of %u ports there are no counters to judge by",
+		ibcc_text_add(x, "unknown: of %u of %u ports there are no counters to judge by",
 			      pic->n_expected - pic->n_usable, pic->n_expected);
 		return;
 	}

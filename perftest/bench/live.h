@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <ibcc/measure.h>
 #include <ibcc/estimate.h>
+#include <ibcc/measure.h>
 #include <ibcc/scenario.h>
 #include <ibcc/tuner.h>
 

@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <ibcc/measure.h>
 #include <ibcc/estimate.h>
+#include <ibcc/measure.h>
 #include <ibcc/scenario.h>
 
 #include "perftest/bench/truth.h"

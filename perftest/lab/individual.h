@@ -16,10 +16,10 @@
 
 /* How far from the law's values. */
 struct ibcc_individual {
-	uint32_t table_scale_permille;  /* of where tables end */
+	uint32_t table_scale_permille; /* of where tables end */
 	uint32_t timer_scale_permille; /* of increase * timer */
-	int threshold;          /* added to the roots' Threshold, within 1 to 15 */
-	bool calm;              /* full links mark as they do once the tree is gone */
+	int threshold;                 /* added to the roots' Threshold, within 1 to 15 */
+	bool calm;                     /* full links mark as they do once the tree is gone */
 };
 
 /* Values by the true roots of a time. All nodes have what is needed to be set. *out needs

@@ -224,7 +224,9 @@ static void test_flap(void **state)
 static void test_observer(void **state)
 {
 	struct orphans x;
-	struct ibcc_act act = { .who = "test", .action = "tune", .gate = IBCC_PRECHECK_NODES_OF_TREE };
+	struct ibcc_act act = { .who = "test",
+				.action = "tune",
+				.gate = IBCC_PRECHECK_NODES_OF_TREE };
 	uint64_t sets;
 
 	(void)state;

@@ -12,8 +12,8 @@
 
 #include "traffic.h"
 
-#include <ibcc/parameters.h>
 #include <ibcc/estimate.h>
+#include <ibcc/parameters.h>
 
 struct fixture {
 	struct ibcc_topo *t;

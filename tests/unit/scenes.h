@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Estimates made up by hand, on a tree of two levels of 4-port switches: adapters 0..7, leaves 8..11
- * with two adapters each at ports 1 and 2, roots 12 and 13. Passes of 1 ms, packets of 2000 bytes.
+/* Estimates made up by hand, on a tree of two levels of 4-port switches: adapters 0..7,
+ * leaves 8..11 with two adapters each at ports 1 and 2, roots 12 and 13. Passes of 1 ms, packets of
+ * 2000 bytes.
  */
 #ifndef TEST_SCENES_H
 #define TEST_SCENES_H

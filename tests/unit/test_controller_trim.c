@@ -232,7 +232,8 @@ static void test_who_is_held_less(void **state)
 		r->becn = 10;
 		passes(f, 8);
 		assert_int_equal(p->limits_known, told);
-		if ((p->table_scale_permille + p->timer_scale_permille < 2000) != (alone || (!slow && !told)))
+		if ((p->table_scale_permille + p->timer_scale_permille < 2000) !=
+		    (alone || (!slow && !told)))
 			fail_msg("case %u", i);
 		/* Where the table ends is the leader's business. */
 		assert_int_equal(p->table_scale_permille == 1000, slow || !alone);

@@ -37,7 +37,8 @@ static void test_fades(void **state)
 	assert_about(r->becns[endport_of(f, LUSTRE_SRC1)], 231.25);
 	assert_about(r->becns[endport_of(f, LUSTRE_SRC3)], 92.5);
 	assert_int_equal(r->n_marked, 3);
-	/* With other limits it starts from nothing, and the last estimate stays whole until it does.
+	/* With other limits it starts from nothing, and the last estimate stays whole until it
+	 * does.
 	 */
 	ibcc_estimator_defaults(&p);
 	sent = f->e.load[endport_of(f, LUSTRE_SRC1)].mbps;

@@ -310,15 +310,15 @@ static void test_gate(void **state)
 	struct ibcc_target target = { .without = &without };
 	struct ibcc_estimate nothing = { 0 };
 
-	assert_int_equal(ibcc_precheck_run(IBCC_PRECHECK_ALL_NODES, c->topo, &c->actual, &c->estimate,
-					 &c->target, &why),
+	assert_int_equal(ibcc_precheck_run(IBCC_PRECHECK_ALL_NODES, c->topo, &c->actual,
+					   &c->estimate, &c->target, &why),
 			 0);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ibcc_endport_cc *ep = &c->actual.ep[cases[i].node];
 
 		ep->support = cases[i].support;
 		assert_int_equal(ibcc_precheck_run(cases[i].gate, c->topo, &c->actual, &c->estimate,
-						 &c->target, &why),
+						   &c->target, &why),
 				 cases[i].want);
 		if (cases[i].want)
 			assert_non_null(strstr(why.text, c->topo->node[cases[i].node].desc));
@@ -327,12 +327,12 @@ static void test_gate(void **state)
 
 	/* A pass that sees no root does not open the gate while the tuner wants settings. */
 	c->actual.ep[LUSTRE_SRC3].support = IBCC_CC_UNSUPPORTED;
-	assert_int_equal(ibcc_precheck_run(IBCC_PRECHECK_NODES_OF_TREE, c->topo, &c->actual, &nothing,
-					 &target, &why),
+	assert_int_equal(ibcc_precheck_run(IBCC_PRECHECK_NODES_OF_TREE, c->topo, &c->actual,
+					   &nothing, &target, &why),
 			 0);
 	target.n_without = 1;
-	assert_int_equal(ibcc_precheck_run(IBCC_PRECHECK_NODES_OF_TREE, c->topo, &c->actual, &nothing,
-					 &target, &why),
+	assert_int_equal(ibcc_precheck_run(IBCC_PRECHECK_NODES_OF_TREE, c->topo, &c->actual,
+					   &nothing, &target, &why),
 			 -EOPNOTSUPP);
 }
 

@@ -25,9 +25,10 @@ static void test_slow_receiver(void **state)
 
 	traffic_lustre_off(&f->tr);
 	pass(f);
-	assert_verdict(f, NULL,
-		       "1 slow receiver: slow (sw2 port 1) takes 47 % of its link; src1, src2, src3, "
-		       "src4 blocked");
+	assert_verdict(
+		f, NULL,
+		"1 slow receiver: slow (sw2 port 1) takes 47 % of its link; src1, src2, src3, "
+		"src4 blocked");
 	mark_at(f, LUSTRE_SW2, 1);
 	for (unsigned int i = 0; i < 3; i++)
 		traffic_at(&f->tr, LUSTRE_SRC1 + i, 1)->becn = 200;
@@ -42,9 +43,10 @@ static void test_slow_receiver(void **state)
 		       "1 slow receiver: slow (sw2 port 1) takes 47 % of its link; caused by src1, "
 		       "src2, src3; victims: src4");
 	par.root[0].r.in_force = true;
-	assert_verdict(f, &par,
-		       "1 slow receiver: slow (sw2 port 1) takes 47 % of its link; throttled: src1, "
-		       "src2, src3; victims: src4");
+	assert_verdict(
+		f, &par,
+		"1 slow receiver: slow (sw2 port 1) takes 47 % of its link; throttled: src1, "
+		"src2, src3; victims: src4");
 }
 
 /* A root that is held so well that it is none. */
@@ -72,25 +74,31 @@ static void test_many(void **state)
 	const uint32_t up = fabric_port(f->t, LUSTRE_SW1, 5);
 	struct ibcc_root root[] = {
 		{ .port = up, .kind = IBCC_CONGESTION_INPUT, .link_mbps = 32000 },
-		{ .port = slow, .kind = IBCC_CONGESTION_OUTPUT, .link_mbps = 32000, .rate_mbps = 160 },
+		{ .port = slow,
+		  .kind = IBCC_CONGESTION_OUTPUT,
+		  .link_mbps = 32000,
+		  .rate_mbps = 160 },
 		{ .port = fast, .kind = IBCC_CONGESTION_INPUT, .link_mbps = 32000 },
 	};
 
 	f->e = (struct ibcc_estimate){ .trustworthy = true, .root = root, .n_roots = 1 };
 	assert_verdict(f, NULL, "1 oversubscribed link: sw1 port 5 to sw2 port 5 is full");
 	f->e.n_roots = 2;
-	assert_verdict(f, NULL,
-		       "1 slow receiver and 1 oversubscribed link: sw1 port 5 to sw2 port 5 is full. "
-		       "Then slow (sw2 port 1) takes 1 % of its link");
+	assert_verdict(
+		f, NULL,
+		"1 slow receiver and 1 oversubscribed link: sw1 port 5 to sw2 port 5 is full. "
+		"Then slow (sw2 port 1) takes 1 % of its link");
 	f->e.n_roots = 3;
-	assert_verdict(f, NULL,
-		       "1 slow receiver and 2 oversubscribed links, the worst: sw1 port 5 to sw2 port "
-		       "5 is full. Then slow (sw2 port 1) takes 1 % of its link");
+	assert_verdict(
+		f, NULL,
+		"1 slow receiver and 2 oversubscribed links, the worst: sw1 port 5 to sw2 port "
+		"5 is full. Then slow (sw2 port 1) takes 1 % of its link");
 	root[0].hidden = true;
 	f->e.n_roots = 1;
-	assert_verdict(f, NULL,
-		       "1 oversubscribed link: sw1 port 5 to sw2 port 5 waits for nodes that do not "
-		       "answer");
+	assert_verdict(
+		f, NULL,
+		"1 oversubscribed link: sw1 port 5 to sw2 port 5 waits for nodes that do not "
+		"answer");
 	f->e = (struct ibcc_estimate){ 0 };
 }
 
