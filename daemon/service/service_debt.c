@@ -271,18 +271,18 @@ static void note_paid(struct ibcc_service *s, int64_t txn, const struct ibcc_pla
 	}
 }
 
-static int carry_out(struct ibcc_service *s, const struct ibcc_debt *like, int64_t undoes_from,
-		     const char *summary, struct ibcc_plan *plan, struct ibcc_result *res,
-		     struct ibcc_why *why)
+static int execute(struct ibcc_service *s, const struct ibcc_debt *like, int64_t undoes_from,
+		   const char *summary, struct ibcc_plan *plan, struct ibcc_result *res,
+		   struct ibcc_why *why)
 {
-	struct ibcc_carry carry = {
+	struct ibcc_execution execution = {
 		.txn = { .who = "ibcc-tuned",
 			 .action = ibcc_debt_name(like),
 			 .summary = summary,
 			 .undoes_from = undoes_from },
 		.back = true,
 	};
-	int rc = ibcc_service_carry(s, carry, plan, res, why);
+	int rc = ibcc_service_execute(s, execution, plan, res, why);
 
 	ibcc_service_wrote(s, res);
 	if (ibcc_result_may_have_written(res))
@@ -293,9 +293,9 @@ static int carry_out(struct ibcc_service *s, const struct ibcc_debt *like, int64
 }
 
 /* Carries out what a plan has for one transaction, of which `n_out` endports are left out. */
-static int carry_debts(struct ibcc_service *s, const struct ibcc_debt *like, uint32_t n_out,
-		       int64_t first, struct ibcc_plan *plan, struct ibcc_result *res,
-		       struct ibcc_why *why)
+static int execute_debts(struct ibcc_service *s, const struct ibcc_debt *like, uint32_t n_out,
+			 int64_t first, struct ibcc_plan *plan, struct ibcc_result *res,
+			 struct ibcc_why *why)
 {
 	char nodes[IBCC_DEBT_NODES_BYTES], summary[sizeof(nodes) + 96];
 	const struct ibcc_debt *head = NULL;
@@ -316,7 +316,7 @@ static int carry_debts(struct ibcc_service *s, const struct ibcc_debt *like, uin
 		 like->txn, ibcc_debt_name(like));
 	if (like->off || n < n_owed || n_out || !ibcc_state_is_last_wish(s->state, like->txn))
 		first = 0;
-	return carry_out(s, like, first, summary, plan, res, why);
+	return execute(s, like, first, summary, plan, res, why);
 }
 
 /* Does what a transaction left, as far as it can be done now; `like` is the first of that. */
@@ -336,7 +336,7 @@ static int pay_for(struct ibcc_service *s, const struct ibcc_debt *like, struct 
 	if (!rc)
 		rc = leave_out(s, like->txn, &plan, &n_out, &out);
 	if (!rc)
-		rc = carry_debts(s, like, n_out + damage.n, first, &plan, &res, why);
+		rc = execute_debts(s, like, n_out + damage.n, first, &plan, &res, why);
 	if (!rc || res.n)
 		note_paid(s, like->txn, &plan, &res);
 	if (!rc && n_out)

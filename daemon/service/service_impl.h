@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include <ibcc/carry.h>
 #include <ibcc/election.h>
+#include <ibcc/execute.h>
 #include <ibcc/keyring.h>
 #include <ibcc/state.h>
 
@@ -196,10 +196,10 @@ int ibcc_service_missed(const struct ibcc_service *s, int rc, struct ibcc_why *w
 int ibcc_service_address(const struct ibcc_topo *t, const struct ibcc_plan *from,
 			 struct ibcc_plan *plan, uint32_t *n_gone, uint64_t *gone_guid);
 /* Carries a plan out, by the service's applier and books; only txn, back and all_or_nothing of the
- * carry are asked for. Returns as ibcc_carry_out(); a plan of nothing is carried out.
+ * carry are asked for. Returns as ibcc_execute_plan(); a plan of nothing is carried out.
  */
-int ibcc_service_carry(struct ibcc_service *s, struct ibcc_carry carry, struct ibcc_plan *plan,
-		       struct ibcc_result *res, struct ibcc_why *why);
+int ibcc_service_execute(struct ibcc_service *s, struct ibcc_execution execution,
+			 struct ibcc_plan *plan, struct ibcc_result *res, struct ibcc_why *why);
 /* After something was written, or not: counts Sets. Where a LID was another node's, the fabric is
  * discovered again.
  */

@@ -112,7 +112,7 @@ int ibcc_service_set_key(struct ibcc_service *s, const struct ibcc_cc_key_info *
 	struct ibcc_plan plan = { 0 };
 	struct ibcc_result res = { 0 };
 	struct ibcc_why strangers = { "" };
-	struct ibcc_carry carry;
+	struct ibcc_execution execution;
 	int rc;
 
 	rc = ibcc_service_read_all(s, why);
@@ -122,10 +122,10 @@ int ibcc_service_set_key(struct ibcc_service *s, const struct ibcc_cc_key_info *
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	if (rc)
 		goto out;
-	carry = (struct ibcc_carry){
+	execution = (struct ibcc_execution){
 		.txn = { .who = r->who, .action = "key", .summary = "CC_Key set at all nodes" },
 	};
-	rc = ibcc_service_carry(s, carry, &plan, &res, why);
+	rc = ibcc_service_execute(s, execution, &plan, &res, why);
 	if (!rc && strangers.text[0])
 		rc = ibcc_why_set(why, -EACCES, "%s", strangers.text);
 	rc = ibcc_service_missed(s, rc, why);

@@ -296,7 +296,7 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 {
 	struct ibcc_plan plan = { 0 };
 	struct ibcc_result res = { 0 };
-	struct ibcc_carry carry;
+	struct ibcc_execution execution;
 	char *text = NULL, *nodes = NULL, summary[IBCC_REASON_BYTES + 64];
 	int rc = judge(s, saved, control, r, &plan, why);
 
@@ -305,7 +305,7 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 	if (rc)
 		goto out;
 	explain(s, control, r, summary, sizeof(summary));
-	carry = (struct ibcc_carry){
+	execution = (struct ibcc_execution){
 		.all_or_nothing = true,
 		.txn = { .who = r->who,
 			 .action = "apply",
@@ -314,7 +314,7 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 			 .control = control->n_roots ? text : NULL,
 			 .refining = nodes },
 	};
-	rc = ibcc_service_carry(s, carry, &plan, &res, why);
+	rc = ibcc_service_execute(s, execution, &plan, &res, why);
 	ibcc_service_wrote(s, &res);
 	ibcc_service_begin_trial(s, r, rc, why);
 	if (res.set_mads) {

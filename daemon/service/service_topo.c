@@ -267,16 +267,16 @@ static void look_for_hints(struct ibcc_service *s, uint64_t now)
 }
 
 /* No trap tells of a LID that has moved. */
-int ibcc_service_carry(struct ibcc_service *s, struct ibcc_carry carry, struct ibcc_plan *plan,
-		       struct ibcc_result *res, struct ibcc_why *why)
+int ibcc_service_execute(struct ibcc_service *s, struct ibcc_execution execution,
+			 struct ibcc_plan *plan, struct ibcc_result *res, struct ibcc_why *why)
 {
 	int rc;
 
-	carry.applier = s->applier;
-	carry.state = s->state;
-	carry.topo = s->cycle.topo;
-	carry.has = &s->cycle.actual;
-	rc = plan->n ? ibcc_carry_out(&carry, plan, res, why) : ibcc_result_init(res, 0);
+	execution.applier = s->applier;
+	execution.state = s->state;
+	execution.topo = s->cycle.topo;
+	execution.has = &s->cycle.actual;
+	rc = plan->n ? ibcc_execute_plan(&execution, plan, res, why) : ibcc_result_init(res, 0);
 	ibcc_service_await_effect(s);
 	return rc;
 }

@@ -101,7 +101,7 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 	static const struct ibcc_bounds wire = IBCC_BOUNDS_DEFAULT;
 	struct ibcc_plan joined = { 0 }, undo = { 0 }, plan = { 0 };
 	struct ibcc_result res = { 0 };
-	struct ibcc_carry carry = { 0 };
+	struct ibcc_execution execution = { 0 };
 	struct ibcc_damage damage = { 0 };
 	struct ibcc_why what = { "" };
 	char summary[96 + IBCC_WHY_BYTES];
@@ -128,7 +128,7 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 	n_shared = count_shared(s, &plan);
 	snprintf(summary, sizeof(summary), "back to before transaction %lld%s%s", (long long)first,
 		 reason ? ": " : "", reason ? reason : "");
-	carry = (struct ibcc_carry){
+	execution = (struct ibcc_execution){
 		/* With nodes missing or left out the transactions are not taken back altogether. */
 		.txn = { .who = r->who,
 			 .action = "rollback",
@@ -136,10 +136,11 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 			 .undoes_from = n_gone + n_bad + n_shared + damage.n ? 0 : first },
 		.back = true,
 	};
-	rc = ibcc_service_carry(s, carry, &plan, &res, why);
+	rc = ibcc_service_execute(s, execution, &plan, &res, why);
 	ibcc_service_wrote(s, &res);
 	if (!rc || ibcc_result_may_have_written(&res))
-		owe = ibcc_service_owe_rollback(s, &carry.txn, from, &undo, &plan, &res, &n_owed);
+		owe = ibcc_service_owe_rollback(s, &execution.txn, from, &undo, &plan, &res,
+						&n_owed);
 	if (!rc && n_gone)
 		rc = ibcc_why_set(why, -EHOSTUNREACH,
 				  "%u settings could not be restored: node 0x%016llx %s not on the "
@@ -264,7 +265,7 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 {
 	struct ibcc_plan plan = { 0 };
 	struct ibcc_result res = { 0 };
-	struct ibcc_carry carry = { 0 };
+	struct ibcc_execution execution = { 0 };
 	uint32_t n_owed = 0;
 	int rc, owe = 0;
 
@@ -273,16 +274,16 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 		return rc;
 	if (ibcc_service_plan_off(s, NULL, &plan))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
-	carry = (struct ibcc_carry){
+	execution = (struct ibcc_execution){
 		.txn = { .who = r->who,
 			 .action = "disable",
 			 .summary = "marking and throttling taken off" },
 		.back = true,
 	};
-	rc = ibcc_service_carry(s, carry, &plan, &res, why);
+	rc = ibcc_service_execute(s, execution, &plan, &res, why);
 	ibcc_service_wrote(s, &res);
 	if (!rc || ibcc_result_may_have_written(&res))
-		owe = ibcc_service_owe_disable(s, &carry.txn, &plan, &res, &n_owed);
+		owe = ibcc_service_owe_disable(s, &execution.txn, &plan, &res, &n_owed);
 	if (!rc)
 		rc = ibcc_service_missed(s, left_over(s->cycle.topo, &s->cycle.actual, why), why);
 	/* All is off for certain, so what the damaged rows once said is not needed. */
@@ -313,7 +314,7 @@ int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, js
 {
 	struct ibcc_audit audit = { 0 };
 	struct ibcc_result res = { 0 };
-	struct ibcc_carry carry;
+	struct ibcc_execution execution;
 	struct ibcc_why text;
 	int rc;
 
@@ -331,10 +332,10 @@ int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, js
 	if (rc)
 		return rc;
 	ibcc_audit_text(s->cycle.topo, &audit, &text);
-	carry = (struct ibcc_carry){
+	execution = (struct ibcc_execution){
 		.txn = { .who = r->who, .action = "repair", .summary = text.text },
 	};
-	rc = ibcc_service_carry(s, carry, &audit.drift, &res, why);
+	rc = ibcc_service_execute(s, execution, &audit.drift, &res, why);
 	ibcc_service_wrote(s, &res);
 	if (ibcc_result_may_have_written(&res))
 		s->cycle.actual_known = false;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <ibcc/carry.h>
+#include <ibcc/execute.h>
 #include <ibcc/proof.h>
 #include <ibcc/refusal.h>
 
@@ -249,10 +249,10 @@ static void adopt(struct ibcc_cycle *c)
 	c->actual_known = !rc;
 }
 
-static struct ibcc_carry carry_for(const struct ibcc_cycle *c, const struct ibcc_act *act,
-				   const char *action)
+static struct ibcc_execution execution_for(const struct ibcc_cycle *c, const struct ibcc_act *act,
+					   const char *action)
 {
-	return (struct ibcc_carry){
+	return (struct ibcc_execution){
 		.applier = act->applier,
 		.state = act->state,
 		.topo = c->topo,
@@ -269,22 +269,23 @@ static struct ibcc_carry carry_for(const struct ibcc_cycle *c, const struct ibcc
 }
 
 /* A part of the plan is carried out in its place. */
-static int carry_part(struct ibcc_cycle *c, const struct ibcc_carry *carry, struct ibcc_plan *part,
-		      struct ibcc_why *why)
+static int execute_part(struct ibcc_cycle *c, const struct ibcc_execution *execution,
+			struct ibcc_plan *part, struct ibcc_why *why)
 {
 	ibcc_plan_fini(&c->plan);
 	ibcc_result_fini(&c->result);
 	c->plan = *part;
 	c->acted = true;
-	if (carry->applier->writes)
+	if (execution->applier->writes)
 		c->actual_known = false;
-	return ibcc_carry_out(carry, &c->plan, &c->result, why);
+	return ibcc_execute_plan(execution, &c->plan, &c->result, why);
 }
 
 /* Who cannot be reached, or must not be overwritten, is no reason to leave the others throttled:
  * what only relaxes is carried out all the same, and says whom it left out.
  */
-static void relax(struct ibcc_cycle *c, const struct ibcc_act *act, const struct ibcc_carry *carry)
+static void relax(struct ibcc_cycle *c, const struct ibcc_act *act,
+		  const struct ibcc_execution *execution)
 {
 	struct ibcc_plan part;
 	struct ibcc_why why = { "" };
@@ -293,7 +294,7 @@ static void relax(struct ibcc_cycle *c, const struct ibcc_act *act, const struct
 
 	if (ibcc_plan_relaxing(c->topo, &c->actual, &c->target.wanted, &c->plan, &part))
 		return;
-	ibcc_carry_leave_out(carry, &part);
+	ibcc_execute_leave_out(execution, &part);
 	all = part.n == c->plan.n;
 	if (!part.n || (!all && (act->all_or_nothing || !act->applier->writes))) {
 		ibcc_plan_fini(&part);
@@ -301,7 +302,7 @@ static void relax(struct ibcc_cycle *c, const struct ibcc_act *act, const struct
 	}
 	c->skips = true;
 	c->skipped = c->blocked;
-	rc = carry_part(c, carry, &part, &why);
+	rc = execute_part(c, execution, &part, &why);
 	if (rc || all)
 		c->act_err = ibcc_why_set(&c->blocked, rc, "%s", rc ? why.text : "");
 }
@@ -309,16 +310,16 @@ static void relax(struct ibcc_cycle *c, const struct ibcc_act *act, const struct
 /* Without a book to write in only the way back is gone. */
 static void act_without_book(struct ibcc_cycle *c, const struct ibcc_act *act)
 {
-	struct ibcc_carry carry = carry_for(c, act, act->action);
+	struct ibcc_execution execution = execution_for(c, act, act->action);
 	struct ibcc_plan part = { 0 };
 	const struct ibcc_book *book;
 	int rc = ibcc_state_book(act->state, &book, &c->blocked);
 
-	carry.back = true;
+	execution.back = true;
 	if (!rc)
 		rc = ibcc_ledger_way_back(book, c->topo, &c->actual, &c->plan, &part);
 	if (!rc && part.n)
-		rc = carry_part(c, &carry, &part, &c->blocked);
+		rc = execute_part(c, &execution, &part, &c->blocked);
 	else
 		ibcc_plan_fini(&part);
 	c->act_err = rc ? rc : ibcc_why_set(&c->blocked, -EIO, "%s", act->bookless);
@@ -328,14 +329,14 @@ static void act_without_book(struct ibcc_cycle *c, const struct ibcc_act *act)
  * possible.
  */
 static void leave_alone(struct ibcc_cycle *c, const struct ibcc_act *act,
-			const struct ibcc_carry *carry)
+			const struct ibcc_execution *execution)
 {
 	ibcc_refusal_text(c, c->refused, &c->blocked);
 	c->act_err = act->applier->writes ? -EPERM : 0;
 	if (c->plan.n && act->bookless && act->applier->writes)
 		act_without_book(c, act);
 	else if (c->plan.n)
-		relax(c, act, carry);
+		relax(c, act, execution);
 	c->skips = false;
 	if (!c->acted) {
 		ibcc_plan_fini(&c->plan);
@@ -345,11 +346,11 @@ static void leave_alone(struct ibcc_cycle *c, const struct ibcc_act *act,
 
 static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 {
-	struct ibcc_carry carry = carry_for(c, act, act->action);
+	struct ibcc_execution execution = execution_for(c, act, act->action);
 
-	carry.all_or_nothing = act->all_or_nothing;
+	execution.all_or_nothing = act->all_or_nothing;
 	if (c->refused != IBCC_REFUSED_NOT) {
-		leave_alone(c, act, &carry);
+		leave_alone(c, act, &execution);
 		return;
 	}
 	if (!c->plan.n)
@@ -361,7 +362,7 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 	c->act_err = ibcc_precheck_run(act->gate, c->topo, &c->actual, &c->proved, &c->target,
 				       &c->blocked);
 	if (c->act_err) {
-		relax(c, act, &carry);
+		relax(c, act, &execution);
 		return;
 	}
 	c->skips = false;
@@ -369,14 +370,14 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 	if (c->act_err || !c->plan.n)
 		return;
 	/* The split may have made others. */
-	carry.txn.summary = c->summary;
-	carry.txn.decisions = c->decisions;
-	c->act_err = ibcc_carry_out(&carry, &c->plan, &c->result, &c->blocked);
+	execution.txn.summary = c->summary;
+	execution.txn.decisions = c->decisions;
+	c->act_err = ibcc_execute_plan(&execution, &c->plan, &c->result, &c->blocked);
 	c->acted = true;
 	if (!act->applier->writes)
 		return;
 	if (c->act_err == -ERANGE) /* nothing is sent: one has what could not be put back */
-		relax(c, act, &carry);
+		relax(c, act, &execution);
 	if (c->act_err) {
 		c->actual_known = false;
 		return;
@@ -387,19 +388,19 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 /* Makes good what somebody else changed, or a node forgot. */
 static void repair(struct ibcc_cycle *c, const struct ibcc_act *act)
 {
-	struct ibcc_carry carry;
+	struct ibcc_execution execution;
 	struct ibcc_why text;
 
 	ibcc_audit_text(c->topo, &c->audit, &text);
-	carry = carry_for(c, act, "repair");
-	carry.txn.summary = text.text;
-	carry.txn.decisions = NULL;
-	carry.txn.confirm_s = 0;
-	carry.txn.extends = 0;
-	carry.txn.control = carry.txn.refining = NULL;
+	execution = execution_for(c, act, "repair");
+	execution.txn.summary = text.text;
+	execution.txn.decisions = NULL;
+	execution.txn.confirm_s = 0;
+	execution.txn.extends = 0;
+	execution.txn.control = execution.txn.refining = NULL;
 	c->repaired = c->audit.drift;
 	c->audit.drift = (struct ibcc_plan){ 0 };
-	c->act_err = ibcc_carry_out(&carry, &c->repaired, &c->repair, &c->blocked);
+	c->act_err = ibcc_execute_plan(&execution, &c->repaired, &c->repair, &c->blocked);
 	c->mended = !c->act_err;
 	c->drifted = text;
 	for (uint32_t i = 0; c->mended && i < c->repaired.n; i++)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <ibcc/carry.h>
+#include <ibcc/execute.h>
 #include <ibcc/state.h>
 
 #include "lib/cycle/cycle_resume.h"
@@ -63,7 +63,7 @@ static int plan_back(const struct ibcc_cycle *c, struct ibcc_state *state, uint3
 static int take_back(struct ibcc_cycle *c, const struct ibcc_act *act, uint32_t port,
 		     struct ibcc_why *why)
 {
-	struct ibcc_carry carry = {
+	struct ibcc_execution execution = {
 		.applier = act->applier,
 		.state = act->state,
 		.topo = c->topo,
@@ -75,9 +75,10 @@ static int take_back(struct ibcc_cycle *c, const struct ibcc_act *act, uint32_t 
 	if (rc)
 		return rc;
 	ibcc_rollout_text(&c->rollout, c->topo, &text);
-	carry.txn = (struct ibcc_txn){ .who = act->who, .action = "tune", .summary = text.text };
+	execution.txn =
+		(struct ibcc_txn){ .who = act->who, .action = "tune", .summary = text.text };
 	if (c->repaired.n)
-		c->act_err = ibcc_carry_out(&carry, &c->repaired, &c->repair, &c->blocked);
+		c->act_err = ibcc_execute_plan(&execution, &c->repaired, &c->repair, &c->blocked);
 	ibcc_cycle_forget(c);
 	c->actual_known = false;
 	return 0;

@@ -4,7 +4,7 @@
  */
 #include "loop.h"
 
-#include <ibcc/carry.h>
+#include <ibcc/execute.h>
 
 #include "tests/unit/files.h"
 
@@ -57,7 +57,7 @@ static void test_all_taken_back(void **state)
 	struct ibcc_settings before;
 	struct ibcc_plan joined = { 0 }, undo = { 0 };
 	struct ibcc_result r = { 0 };
-	struct ibcc_carry carry = { 0 };
+	struct ibcc_execution execution = { 0 };
 	struct ibcc_state *db;
 	int64_t first = 0;
 	int err = 0;
@@ -74,13 +74,13 @@ static void test_all_taken_back(void **state)
 	assert_int_equal(ibcc_state_undo(db, 0, &joined, &first, NULL, &l.why), 0);
 	assert_true(joined.n > 0 && first == 1);
 	assert_int_equal(ibcc_plan_reverse(&joined, &undo), 0);
-	carry = (struct ibcc_carry){
+	execution = (struct ibcc_execution){
 		.applier = l.direct,
 		.state = db,
 		.topo = l.c.topo,
 		.txn = { .who = "test", .action = "rollback", .summary = "", .undoes_from = first }
 	};
-	assert_int_equal(ibcc_carry_out(&carry, &undo, &r, &l.why), 0);
+	assert_int_equal(ibcc_execute_plan(&execution, &undo, &r, &l.why), 0);
 	assert_int_equal(ibcc_cycle_readback(&l.c, &l.why), 0);
 	loop_assert_same(&before, &l.c.actual);
 	ibcc_result_fini(&r);

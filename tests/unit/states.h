@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include <ibcc/carry.h>
+#include <ibcc/execute.h>
 
 #include "fabrics.h"
 

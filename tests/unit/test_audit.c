@@ -9,8 +9,8 @@
 
 #include <ibcc/apply.h>
 #include <ibcc/audit.h>
-#include <ibcc/carry.h>
 #include <ibcc/collect.h>
+#include <ibcc/execute.h>
 #include <ibcc/inproc.h>
 
 #include "lib/state/state_db.h"
@@ -80,14 +80,14 @@ static struct ibcc_plan plan_for(struct fixture *x, uint32_t source, uint16_t ti
 
 static int carry(struct fixture *x, const char *action, struct ibcc_plan *p, int64_t undoes)
 {
-	struct ibcc_carry c = {
+	struct ibcc_execution c = {
 		.applier = x->applier,
 		.state = x->s,
 		.topo = x->f.topo,
 		.txn = { .who = "me", .action = action, .summary = "", .undoes_from = undoes },
 	};
 	struct ibcc_result r;
-	int rc = ibcc_carry_out(&c, p, &r, NULL);
+	int rc = ibcc_execute_plan(&c, p, &r, NULL);
 
 	ibcc_result_fini(&r);
 	return rc;

@@ -111,9 +111,9 @@ static void test_rollback_marks(void **state)
 {
 	struct ibcc_state *s = open_state("rollback.db");
 	struct fake_applier f = fake_applier();
-	struct ibcc_carry c = { .applier = &f.base,
-				.state = s,
-				.txn = { .who = "me", .action = "rollback", .summary = "" } };
+	struct ibcc_execution c = { .applier = &f.base,
+				    .state = s,
+				    .txn = { .who = "me", .action = "rollback", .summary = "" } };
 	struct ibcc_plan joined = { 0 }, undo = { 0 };
 	struct ibcc_result r = { 0 };
 	int64_t a, first = 0;
@@ -128,12 +128,12 @@ static void test_rollback_marks(void **state)
 	/* It fails: all is as before, to be tried again. */
 	f.fail_guid = GUID_A;
 	f.fail_err = -ETIMEDOUT;
-	assert_int_equal(ibcc_carry_out(&c, &undo, &r, NULL), -EIO);
+	assert_int_equal(ibcc_execute_plan(&c, &undo, &r, NULL), -EIO);
 	ibcc_result_fini(&r);
 	assert_undo(s, 0, 1, a);
 
 	f.fail_guid = 0;
-	assert_int_equal(ibcc_carry_out(&c, &undo, &r, NULL), 0);
+	assert_int_equal(ibcc_execute_plan(&c, &undo, &r, NULL), 0);
 	ibcc_result_fini(&r);
 	assert_int_equal(fake_value(&f, GUID_A, CA, 0), 1);
 	assert_undo(s, 0, 0, 0);
@@ -188,9 +188,9 @@ static void test_not_ready_leaves_no_trace(void **state)
 {
 	struct ibcc_state *s = open_state("ready.db");
 	struct fake_applier f = fake_applier();
-	struct ibcc_carry c = { .applier = &f.base,
-				.state = s,
-				.txn = { .who = "me", .action = "tune", .summary = "" } };
+	struct ibcc_execution c = { .applier = &f.base,
+				    .state = s,
+				    .txn = { .who = "me", .action = "tune", .summary = "" } };
 	struct ibcc_plan p = { 0 };
 	struct ibcc_result r = { 0 };
 	int err = 0;
@@ -199,7 +199,7 @@ static void test_not_ready_leaves_no_trace(void **state)
 	(void)state;
 	f.ready_err = -EPERM;
 	plan_add(&p, GUID_A, CA, 0, 1, 2);
-	assert_int_equal(ibcc_carry_out(&c, &p, &r, NULL), -EPERM);
+	assert_int_equal(ibcc_execute_plan(&c, &p, &r, NULL), -EPERM);
 	assert_int_equal(f.runs, 0);
 	list = ibcc_state_history(s, 10, &err);
 	assert_int_equal(json_array_size(list), 0);
@@ -216,24 +216,24 @@ static void test_no_way_back(void **state)
 {
 	struct ibcc_state *s = open_state("noway.db");
 	struct fake_applier f = fake_applier();
-	struct ibcc_carry c = { .applier = &f.base,
-				.state = s,
-				.txn = { .who = "me", .action = "tune", .summary = "" } };
+	struct ibcc_execution c = { .applier = &f.base,
+				    .state = s,
+				    .txn = { .who = "me", .action = "tune", .summary = "" } };
 	struct ibcc_plan p = { 0 };
 	struct ibcc_result r = { 0 };
 	struct ibcc_why why = { "" };
 
 	(void)state;
 	plan_add(&p, GUID_A, CCT, 0, 1, 0); /* a delay at index 0 */
-	assert_int_equal(ibcc_carry_out(&c, &p, &r, &why), -ERANGE);
+	assert_int_equal(ibcc_execute_plan(&c, &p, &r, &why), -ERANGE);
 	assert_int_equal(f.runs, 0);
 	assert_non_null(strstr(why.text, "disable"));
 	ibcc_result_fini(&r);
 	c.back = true;
-	assert_int_equal(ibcc_carry_out(&c, &p, &r, &why), 0);
+	assert_int_equal(ibcc_execute_plan(&c, &p, &r, &why), 0);
 	ibcc_result_fini(&r);
 	c.back = false;
-	assert_int_equal(ibcc_carry_out(&c, &p, &r, &why), 0);
+	assert_int_equal(ibcc_execute_plan(&c, &p, &r, &why), 0);
 	ibcc_result_fini(&r);
 	ibcc_plan_fini(&p);
 	ibcc_plan_fini(&f.applied);
@@ -245,9 +245,9 @@ static void test_no_way_back_in_bounds(void **state)
 {
 	struct ibcc_state *s = open_state("caps.db");
 	struct fake_applier f = fake_applier();
-	struct ibcc_carry c = { .applier = &f.base,
-				.state = s,
-				.txn = { .who = "me", .action = "tune", .summary = "" } };
+	struct ibcc_execution c = { .applier = &f.base,
+				    .state = s,
+				    .txn = { .who = "me", .action = "tune", .summary = "" } };
 	struct ibcc_plan p = { 0 };
 	struct ibcc_result r = { 0 };
 	struct ibcc_why why = { "" };
@@ -256,13 +256,13 @@ static void test_no_way_back_in_bounds(void **state)
 	plan_add(&p, GUID_A, CA, 0, 100, 10); /* CCTI_Timer of SL 0 */
 	p.change[0].old_data[3] = p.change[0].new_data[3] = 1;
 	f.base.bounds.max_timer = 99;
-	assert_int_equal(ibcc_carry_out(&c, &p, &r, &why), -ERANGE);
+	assert_int_equal(ibcc_execute_plan(&c, &p, &r, &why), -ERANGE);
 	assert_int_equal(f.runs, 0);
 	assert_non_null(strstr(why.text, "CCTI_Timer"));
 	assert_undo(s, 0, 0, 0);
 	ibcc_result_fini(&r);
 	f.base.bounds.max_timer = 100;
-	assert_int_equal(ibcc_carry_out(&c, &p, &r, &why), 0);
+	assert_int_equal(ibcc_execute_plan(&c, &p, &r, &why), 0);
 	ibcc_result_fini(&r);
 	ibcc_plan_fini(&p);
 	ibcc_plan_fini(&f.applied);
@@ -274,10 +274,10 @@ static void test_all_or_nothing(void **state)
 {
 	struct ibcc_state *s = open_state("all.db");
 	struct fake_applier f = fake_applier();
-	struct ibcc_carry c = { .applier = &f.base,
-				.state = s,
-				.txn = { .who = "me", .action = "apply", .summary = "" },
-				.all_or_nothing = true };
+	struct ibcc_execution c = { .applier = &f.base,
+				    .state = s,
+				    .txn = { .who = "me", .action = "apply", .summary = "" },
+				    .all_or_nothing = true };
 	struct ibcc_plan p = { 0 };
 	struct ibcc_result r = { 0 };
 	struct ibcc_why why = { "" };
@@ -288,7 +288,7 @@ static void test_all_or_nothing(void **state)
 	plan_add(&p, GUID_B, CA, 0, 11, 12);
 	f.fail_guid = GUID_B;
 	f.fail_err = -EREMOTEIO; /* refused: surely not there */
-	assert_int_equal(ibcc_carry_out(&c, &p, &r, &why), -EIO);
+	assert_int_equal(ibcc_execute_plan(&c, &p, &r, &why), -EIO);
 	assert_int_equal(f.runs, 2);
 	assert_int_equal(fake_value(&f, GUID_A, CA, 0), 1);
 	assert_int_equal(fake_value(&f, GUID_A, CCT, 1), 3);
@@ -311,9 +311,11 @@ static void test_nothing_left(void **state)
 	for (unsigned int i = 0; i < sizeof(errs) / sizeof(errs[0]); i++) {
 		char name[] = "left0.db";
 		struct fake_applier f = fake_applier();
-		struct ibcc_carry c = { .applier = &f.base,
-					.txn = { .who = "me", .action = "apply", .summary = "" },
-					.all_or_nothing = true };
+		struct ibcc_execution c = {
+			.applier = &f.base,
+			.txn = { .who = "me", .action = "apply", .summary = "" },
+			.all_or_nothing = true
+		};
 		struct ibcc_plan p = { 0 };
 		struct ibcc_result r = { 0 };
 
@@ -323,7 +325,7 @@ static void test_nothing_left(void **state)
 		plan_add(&p, GUID_B, CA, 0, 11, 12);
 		f.fail_guid = GUID_B;
 		f.fail_err = errs[i];
-		assert_int_equal(ibcc_carry_out(&c, &p, &r, NULL), -EIO);
+		assert_int_equal(ibcc_execute_plan(&c, &p, &r, NULL), -EIO);
 		assert_int_equal(f.runs, 2);
 		assert_int_equal(fake_value(&f, GUID_A, CA, 0), 1);
 		/* The way back failed there, too: then it is not forgotten. */
@@ -346,17 +348,19 @@ static void test_nothing_verified(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct fake_applier f = fake_applier();
-		struct ibcc_carry c = { .applier = &f.base,
-					.state = open_state("unverified.db"),
-					.txn = { .who = "me", .action = "apply", .summary = "" },
-					.all_or_nothing = true };
+		struct ibcc_execution c = {
+			.applier = &f.base,
+			.state = open_state("unverified.db"),
+			.txn = { .who = "me", .action = "apply", .summary = "" },
+			.all_or_nothing = true
+		};
 		struct ibcc_plan p = { 0 };
 		struct ibcc_result r = { 0 };
 
 		plan_add(&p, GUID_B, CA, 0, 11, 12);
 		f.fail_guid = GUID_B;
 		f.fail_err = cases[i].err;
-		assert_int_equal(ibcc_carry_out(&c, &p, &r, NULL), -EIO);
+		assert_int_equal(ibcc_execute_plan(&c, &p, &r, NULL), -EIO);
 		assert_int_equal(f.runs, cases[i].runs);
 		ibcc_result_fini(&r);
 		ibcc_plan_fini(&p);

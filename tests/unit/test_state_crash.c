@@ -27,8 +27,8 @@ static void die_at(enum step step, const char *file)
 	struct fake_applier f = fake_applier();
 	struct ibcc_plan p = { 0 };
 	struct ibcc_result r = { 0 };
-	struct ibcc_carry c = { .applier = &f.base,
-				.txn = { .who = "me", .action = "tune", .summary = "" } };
+	struct ibcc_execution c = { .applier = &f.base,
+				    .txn = { .who = "me", .action = "tune", .summary = "" } };
 	int err;
 
 	c.state = ibcc_state_open(file, &err, NULL);
@@ -44,16 +44,16 @@ static void die_at(enum step step, const char *file)
 		break;
 	case IN_APPLIER:
 		f.base.ops = &killer_ops;
-		ibcc_carry_out(&c, &p, &r, NULL);
+		ibcc_execute_plan(&c, &p, &r, NULL);
 		break;
 	case BEFORE_OUTCOME:
 		sqlite3_exec(c.state->db,
 			     "CREATE TEMP TRIGGER t BEFORE UPDATE OF ended ON txn BEGIN"
 			     " SELECT RAISE(ABORT, 'no'); END",
 			     NULL, NULL, NULL);
-		ibcc_carry_out(&c, &p, &r, NULL);
+		ibcc_execute_plan(&c, &p, &r, NULL);
 		break;
-	case AFTER_OUTCOME: ibcc_carry_out(&c, &p, &r, NULL); break;
+	case AFTER_OUTCOME: ibcc_execute_plan(&c, &p, &r, NULL); break;
 	}
 	kill(getpid(), SIGKILL);
 }
@@ -109,9 +109,9 @@ static void test_no_write_ahead_no_write(void **state)
 {
 	struct ibcc_state *s = open_state("full.db");
 	struct fake_applier f = fake_applier();
-	struct ibcc_carry c = { .applier = &f.base,
-				.state = s,
-				.txn = { .who = "me", .action = "tune", .summary = "" } };
+	struct ibcc_execution c = { .applier = &f.base,
+				    .state = s,
+				    .txn = { .who = "me", .action = "tune", .summary = "" } };
 	struct ibcc_plan p = { 0 };
 	struct ibcc_result r = { 0 };
 	struct ibcc_why why = { "" };
@@ -119,7 +119,7 @@ static void test_no_write_ahead_no_write(void **state)
 	(void)state;
 	assert_int_equal(sqlite3_exec(s->db, "PRAGMA query_only = 1", NULL, NULL, NULL), 0);
 	plan_add(&p, GUID_A, CA, 0, 1, 2);
-	assert_int_equal(ibcc_carry_out(&c, &p, &r, &why), -EIO);
+	assert_int_equal(ibcc_execute_plan(&c, &p, &r, &why), -EIO);
 	assert_int_equal(f.runs, 0);
 	assert_non_null(strstr(why.text, "state file"));
 	ibcc_result_fini(&r);

@@ -9,9 +9,9 @@
 
 #define WITHIN_S 120
 
-static struct ibcc_carry carry(struct ibcc_state *s, struct fake_applier *f)
+static struct ibcc_execution carry(struct ibcc_state *s, struct fake_applier *f)
 {
-	return (struct ibcc_carry){
+	return (struct ibcc_execution){
 		.applier = &f->base,
 		.state = s,
 		.all_or_nothing = true,
@@ -19,17 +19,17 @@ static struct ibcc_carry carry(struct ibcc_state *s, struct fake_applier *f)
 	};
 }
 
-/* Two changes on trial; a negative errno as ibcc_carry_out(). */
+/* Two changes on trial; a negative errno as ibcc_execute_plan(). */
 static int try(struct ibcc_state *s, struct fake_applier *f)
 {
-	struct ibcc_carry c = carry(s, f);
+	struct ibcc_execution c = carry(s, f);
 	struct ibcc_plan p = { 0 };
 	struct ibcc_result r = { 0 };
 	int rc;
 
 	plan_add(&p, GUID_A, CA, 0, 1, 2);
 	plan_add(&p, GUID_B, CA, 0, 11, 12);
-	rc = ibcc_carry_out(&c, &p, &r, NULL);
+	rc = ibcc_execute_plan(&c, &p, &r, NULL);
 	ibcc_result_fini(&r);
 	ibcc_plan_fini(&p);
 	return rc;
@@ -37,7 +37,7 @@ static int try(struct ibcc_state *s, struct fake_applier *f)
 
 static int take_back(struct ibcc_state *s, struct fake_applier *f, int64_t txn)
 {
-	struct ibcc_carry c = carry(s, f);
+	struct ibcc_execution c = carry(s, f);
 	struct ibcc_plan joined = { 0 }, undo = { 0 };
 	struct ibcc_result r = { 0 };
 	int64_t first = 0;
@@ -50,7 +50,7 @@ static int take_back(struct ibcc_state *s, struct fake_applier *f, int64_t txn)
 	c.txn = (struct ibcc_txn){
 		.who = "clock", .action = "rollback", .summary = "", .undoes_from = first
 	};
-	rc = ibcc_carry_out(&c, &undo, &r, NULL);
+	rc = ibcc_execute_plan(&c, &undo, &r, NULL);
 	ibcc_result_fini(&r);
 	ibcc_plan_fini(&undo);
 	ibcc_plan_fini(&joined);

@@ -8,23 +8,24 @@
 
 #include "states.h"
 
-static struct ibcc_carry carry_of(struct fake_applier *f, struct ibcc_state *s, const char *action)
+static struct ibcc_execution carry_of(struct fake_applier *f, struct ibcc_state *s,
+				      const char *action)
 {
-	return (struct ibcc_carry){ .applier = &f->base,
-				    .state = s,
-				    .txn = { .who = "me", .action = action, .summary = "" } };
+	return (struct ibcc_execution){ .applier = &f->base,
+					.state = s,
+					.txn = { .who = "me", .action = action, .summary = "" } };
 }
 
 static int carry(struct fake_applier *f, struct ibcc_state *s, const char *action,
 		 struct ibcc_plan *p, int64_t undoes)
 {
-	struct ibcc_carry c = carry_of(f, s, action);
+	struct ibcc_execution c = carry_of(f, s, action);
 	struct ibcc_result r = { 0 };
 	int rc;
 
 	c.txn.undoes_from = undoes;
 	c.back = strcmp(action, "tune") != 0;
-	rc = ibcc_carry_out(&c, p, &r, NULL);
+	rc = ibcc_execute_plan(&c, p, &r, NULL);
 	ibcc_result_fini(&r);
 	return rc;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Carries out a plan and stores it (carry.h): the plan and the values before it go to the state
+/* Carries out a plan and stores it (execute.h): the plan and the values before it go to the state
  * file first, then the Sets go out, then the outcome is stored. If the result is only a part of
- * the plan where all was wanted, it is taken back. Begin with ibcc_carry_out(), at the end.
+ * the plan where all was wanted, it is taken back. Begin with ibcc_execute_plan(), at the end.
  */
-#include <ibcc/carry.h>
+#include <ibcc/execute.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static int way_back(struct ibcc_state *s, const struct ibcc_plan *plan, struct i
 }
 
 /* ... within the bounds of whoever carries it out. */
-static int check_way_back(const struct ibcc_carry *c, const struct ibcc_plan *plan,
+static int check_way_back(const struct ibcc_execution *c, const struct ibcc_plan *plan,
 			  struct ibcc_why *why)
 {
 	struct ibcc_plan undo = { 0 };
@@ -78,7 +78,7 @@ static void drop_node(struct ibcc_plan *plan, uint64_t guid)
 	plan->n = n;
 }
 
-void ibcc_carry_leave_out(const struct ibcc_carry *c, struct ibcc_plan *plan)
+void ibcc_execute_leave_out(const struct ibcc_execution *c, struct ibcc_plan *plan)
 {
 	struct ibcc_plan undo = { 0 };
 	bool *bad = NULL;
@@ -95,7 +95,7 @@ void ibcc_carry_leave_out(const struct ibcc_carry *c, struct ibcc_plan *plan)
 	ibcc_plan_fini(&undo);
 }
 
-static int one_transaction(const struct ibcc_carry *c, const struct ibcc_txn *txn,
+static int one_transaction(const struct ibcc_execution *c, const struct ibcc_txn *txn,
 			   const struct ibcc_plan *plan, struct ibcc_result *r, int64_t *id,
 			   struct ibcc_why *why)
 {
@@ -129,12 +129,12 @@ static int one_transaction(const struct ibcc_carry *c, const struct ibcc_txn *tx
 	return rc;
 }
 
-static int take_back(const struct ibcc_carry *c, const struct ibcc_plan *plan,
+static int take_back(const struct ibcc_execution *c, const struct ibcc_plan *plan,
 		     const struct ibcc_result *r, int64_t id, struct ibcc_why *why)
 {
 	struct ibcc_plan made = { .generation = plan->generation }, undo = { 0 };
 	struct ibcc_result undone = { 0 };
-	struct ibcc_carry back = *c;
+	struct ibcc_execution back = *c;
 	struct ibcc_txn txn = c->txn;
 	int64_t undo_id = 0;
 	uint32_t i;
@@ -162,8 +162,8 @@ static int take_back(const struct ibcc_carry *c, const struct ibcc_plan *plan,
 	return rc;
 }
 
-int ibcc_carry_out(const struct ibcc_carry *c, struct ibcc_plan *plan, struct ibcc_result *r,
-		   struct ibcc_why *why)
+int ibcc_execute_plan(const struct ibcc_execution *c, struct ibcc_plan *plan, struct ibcc_result *r,
+		      struct ibcc_why *why)
 {
 	struct ibcc_why undo_why = { "" };
 	struct ibcc_txn txn = c->txn;

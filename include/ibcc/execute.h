@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The one way by which settings on the fabric change: written down, carried out, written down. */
-#ifndef IBCC_CARRY_H
-#define IBCC_CARRY_H
+#ifndef IBCC_EXECUTE_H
+#define IBCC_EXECUTE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #include <ibcc/topo.h>
 #include <ibcc/why.h>
 
-struct ibcc_carry {
+struct ibcc_execution {
 	struct ibcc_applier *applier;
 	struct ibcc_state *state; /* NULL: nothing is stored (virtual time) */
 	const struct ibcc_topo *topo;
@@ -31,12 +31,12 @@ struct ibcc_carry {
  * when they cannot be stored nothing is sent, unless it may go unrecorded. With the null applier
  * nothing is stored. Returns as struct ibcc_applier_ops::run, or -EIO from the state file.
  */
-int ibcc_carry_out(const struct ibcc_carry *c, struct ibcc_plan *plan, struct ibcc_result *r,
-		   struct ibcc_why *why);
+int ibcc_execute_plan(const struct ibcc_execution *c, struct ibcc_plan *plan, struct ibcc_result *r,
+		      struct ibcc_why *why);
 
 /* Takes out of a plan the nodes of which what is there now could not be put back. Without memory or
  * a book to look it up in the plan stays as it is.
  */
-void ibcc_carry_leave_out(const struct ibcc_carry *c, struct ibcc_plan *plan);
+void ibcc_execute_leave_out(const struct ibcc_execution *c, struct ibcc_plan *plan);
 
 #endif
