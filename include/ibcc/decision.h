@@ -27,7 +27,7 @@ enum ibcc_decision_code {
 	IBCC_DECISION_NUMBERS,     /* BECNs: a contributors, b as equal ones, c Mb/s carried */
 	IBCC_DECISION_PAIRS,       /* log: a pairs, b Mb/s in all */
 	IBCC_DECISION_LOOSEN,      /* a: permille that the hot port is busy */
-	IBCC_DECISION_TIGHTEN,     /* what LOOSEN gave is taken back; a as there */
+	IBCC_DECISION_TIGHTEN,     /* reverts what LOOSEN gave; a as there */
 	IBCC_DECISION_ENLIST,      /* a: adapters more */
 	IBCC_DECISION_HARM,        /* barred: adapters send less */
 	IBCC_DECISION_IN_VAIN,     /* barred: nobody would be freed */

@@ -44,20 +44,15 @@ static bool is_throttled(const struct ibcc_parameters *par, uint32_t port)
 static void say_root(struct ibcc_text *x, const struct ibcc_topo *t, const struct ibcc_root *r,
 		     bool throttled)
 {
-	bool link = r->kind == IBCC_CONGESTION_INPUT;
-
-	if (r->hidden) {
-		ibcc_words_place(x, t, r->port);
+	ibcc_words_place(x, t, r->port);
+	if (r->hidden)
 		ibcc_text_add(x, " waits for nodes that do not answer");
-	} else if (link) {
-		ibcc_words_place(x, t, r->port);
+	else if (r->kind == IBCC_CONGESTION_INPUT)
 		ibcc_text_add(x, " is full");
-	} else {
-		ibcc_words_place(x, t, r->port);
+	else
 		ibcc_text_add(x, " takes %u %% of its link",
 			      (uint32_t)((r->rate_mbps * 100ull + r->link_mbps / 2) /
 					 (r->link_mbps ? r->link_mbps : 1)));
-	}
 	ibcc_words_sources(x, t, r, IBCC_ROLE_CONTRIBUTOR,
 			   throttled ? "; throttled: " : "; caused by ", "");
 	ibcc_words_sources(x, t, r, IBCC_ROLE_CANDIDATE, "; ", " blocked");
