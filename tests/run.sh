@@ -62,7 +62,8 @@ start()
 	fuzz/*) set -- "$1" 300 "$B/tests/$name" "tests/fuzz/corpus/${2#fuzz_}" ;;
 	*) set -- "$1" 600 "$B/tests/$name" ;;
 	esac
-	timeout -k 15 "$(stretched "$2")" "${@:3}" >"$log" 2>&1 </dev/null &
+	stretch "$2"
+	timeout -k 15 "$STRETCHED" "${@:3}" >"$log" 2>&1 </dev/null &
 	of[$!]=$1
 }
 

@@ -18,12 +18,24 @@ measure_load()
 	[ "$SLOWDOWN" -ge 100 ] || SLOWDOWN=100
 }
 
-# stretched SECONDS: prints that time as the machine's load makes it now, in whole seconds.
-stretched()
+# stretch SECONDS: sets STRETCHED to that time as the machine's load makes it now, in whole seconds.
+stretch()
 {
 	measure_load
-	echo $((($1 * SLOWDOWN + 99) / 100))
+	STRETCHED=$((($1 * SLOWDOWN + 99) / 100))
 }
+
+# within SECONDS PROGRAM...: runs it for at most so long, stretched.
+within()
+{
+	stretch "$1"
+	timeout "$STRETCHED" "${@:2}"
+}
+
+# pause: for a tenth of a second, without a process of its own: tests wait thousands of times. Nothing ever comes from
+# this pipe, whose both ends are open here.
+exec {NOTHING}<> <(:)
+pause() { read -rt 0.1 -u "$NOTHING" || :; }
 
 # wait_until SECONDS COMMAND...: runs the command until it succeeds; fails after three times the seconds. The load is
 # measured at each try, and a second counts for less while others have the processors. The command is often a function
@@ -38,6 +50,6 @@ wait_until()
 		_left_us=$((_left_us - (_now - _then) * 100 / SLOWDOWN))
 		_then=$_now
 		[ "$_left_us" -gt 0 ] || return 1
-		sleep 0.1
+		pause
 	done
 }

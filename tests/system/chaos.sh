@@ -336,7 +336,7 @@ slow_http_on()
 slow_http_during()
 {
 	[ -z "$blind" ] || return 0
-	timeout "$(stretched 10)" bash -c 'exec 3<>"/dev/tcp/127.0.0.1/$1" && printf "GET /healthz HTTP/1.0\r\n\r\n" >&3 &&
+	within 10 bash -c 'exec 3<>"/dev/tcp/127.0.0.1/$1" && printf "GET /healthz HTTP/1.0\r\n\r\n" >&3 &&
 		head -n 1 <&3' - "$HTTP_PORT" >"$TMP/page" 2>"$TMP/page.log"
 	grep -qE '^HTTP/1.[01] (200|503) ' "$TMP/page" || broken "/healthz is not answered: $(cat "$TMP/page" "$TMP/page.log")"
 }

@@ -210,7 +210,7 @@ start_sim()
 	wait_until "$BOOT_SECONDS" grep -q '^ready ' "$TMP/sim.log" || fail "ibcc-sim does not get ready"
 }
 
-sim() { timeout "$(stretched 20)" "$IBCC_BUILD/ibcc-sim" "$1" --name "$SIM" "${@:2}"; }
+sim() { within 20 "$IBCC_BUILD/ibcc-sim" "$1" --name "$SIM" "${@:2}"; }
 
 # delay_mads MICROSECONDS: for each MAD, at the machine's pace, like the patience of daemon and plugin.
 delay_mads() { sim set "mad_delay_us=$(($1 * PACE / 100))"; }
@@ -219,7 +219,8 @@ delay_mads() { sim set "mad_delay_us=$(($1 * PACE / 100))"; }
 at()
 {
 	(cd "$TMP" && export OSM_CACHE_DIR="$TMP" OSM_TMP_DIR="$TMP" &&
-		timeout "$(stretched "$TOOL_SECONDS")" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" ${1:+--host "$1"} -- "${@:2}")
+		stretch "$TOOL_SECONDS" &&
+		exec timeout "$STRETCHED" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" ${1:+--host "$1"} -- "${@:2}")
 }
 stock() { at '' "$@"; }
 
@@ -233,11 +234,11 @@ unprivileged()
 	local program=$1
 	shift
 	if [ "$(id -u)" != 0 ]; then
-		timeout "$(stretched 20)" "$IBCC_BUILD/$program" "$@"
+		within 20 "$IBCC_BUILD/$program" "$@"
 		return
 	fi
 	for_others "$program" || return
-	setpriv --reuid 65534 --regid 65534 --clear-groups timeout "$(stretched 20)" "$TMP/bin/$program" "$@"
+	within 20 setpriv --reuid 65534 --regid 65534 --clear-groups "$TMP/bin/$program" "$@"
 }
 
 # tree PORTS LEVELS: a scenario, a fat tree of switches with so many ports, without traffic.

@@ -39,7 +39,7 @@ FROZEN=         # set while ibcc-sim itself is stopped
 HTTP_PORT=$((30000 + $$ % 2700))
 chmod 711 "$TMP"
 
-direct() { timeout "$(stretched 30)" "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$@"; }
+direct() { within 30 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$@"; }
 # Registers: which fields a Set was about is none.
 settings() { sim settings -j | jq -cS '[.rows[] | del(.lid, .summary, .switch.Control_Map, .ca.Control_Map)]'; }
 say() { jq -c '[.state, .reason, .paused, .writes_pending, .decision, .drift.text, .unknown_origin.text, .fabric.pass, .fabric.clock_trouble, .state_trouble, .plugin_trouble, .discovery_trouble, .election.state]' "$TMP/status.json"; }

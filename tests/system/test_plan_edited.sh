@@ -19,7 +19,7 @@ typed()
 	local text=$1
 	shift
 	rc=0
-	printf '%s' "$text" | TERM=dumb timeout "$(stretched 60)" script -qec "$IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml $*" /dev/null \
+	printf '%s' "$text" | TERM=dumb within 60 script -qec "$IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml $*" /dev/null \
 		>"$TMP/typed" 2>&1 || rc=$?
 	tr -s '\r\n ' '   ' <"$TMP/typed" | tr -s ' ' >"$TMP/terminal.log"
 	[ -s "$TMP/terminal.log" ] || fail "$*: the terminal shows nothing"

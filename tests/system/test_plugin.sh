@@ -4,7 +4,7 @@
 # option or a file does keeps opensm from its work.
 . "$(dirname "$0")/lib.sh"
 
-client_at() { timeout "$(stretched 30)" "$IBCC_BUILD/tests/system/plugin_client" "$@"; }
+client_at() { within 30 "$IBCC_BUILD/tests/system/plugin_client" "$@"; }
 client() { client_at "$TMP/opensm.sock" "$@"; }
 log_has() { grep -q -- "$1" "$OSM_LOG"; }
 generation() { client state | sed 's/.*generation=\([0-9]*\).*/\1/'; }

@@ -4,7 +4,7 @@
 # signals, and nodes that come and go while a plan is applied.
 . "$(dirname "$0")/lib.sh"
 
-client() { timeout "$(stretched 60)" "$IBCC_BUILD/tests/system/plugin_client" "$TMP/opensm.sock" "$@"; }
+client() { within 60 "$IBCC_BUILD/tests/system/plugin_client" "$TMP/opensm.sock" "$@"; }
 master() { client state | grep -q '^MASTER .* nodes=[1-9]'; }
 # Of opensm: resident memory in KiB, and connections.
 resident() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$OSM_PID/status"; }

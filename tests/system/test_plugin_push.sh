@@ -4,7 +4,7 @@
 # written, and an opensm that ends in the middle.
 . "$(dirname "$0")/lib.sh"
 
-client_at() { timeout "$(stretched 60)" "$IBCC_BUILD/tests/system/plugin_client" "$@"; }
+client_at() { within 60 "$IBCC_BUILD/tests/system/plugin_client" "$@"; }
 client() { client_at "$TMP/opensm.sock" "$@"; }
 is() { client_at "$1" state | grep -q "^$2 .* nodes=[1-9]"; }
 served() { wait_until 10 is "$TMP/opensm.sock" MASTER || fail "the plugin does not serve"; }

@@ -7,7 +7,7 @@
 [ "$(id -u)" = 0 ] || skip "the clients are different users, which takes root"
 other=65534 # nobody
 client=$IBCC_BUILD/tests/system/plugin_client
-push() { timeout "$(stretched 60)" "$client" "$TMP/opensm.sock" push "$@" >"$TMP/push.log" 2>&1; }
+push() { within 60 "$client" "$TMP/opensm.sock" push "$@" >"$TMP/push.log" 2>&1; }
 hold() # KEY=VALUE...: one that stays; returns when its plan is through
 {
 	: >"$TMP/hold.log"

@@ -22,6 +22,6 @@ equal "so is a path that is none" "$? $(cat "$TMP/text")" "127 ibcc-sim exec: /n
 mkdir "$TMP/bin"
 printf '#!/bin/sh\necho "opensm: no fabric today" >&2\nexit 3\n' >"$TMP/bin/opensm"
 chmod +x "$TMP/bin/opensm"
-PATH=$TMP/bin:$PATH timeout "$(stretched 60)" "$IBCC_BUILD/ibcc-lab" demo --build "$IBCC_BUILD" --out "$TMP/demo" >"$TMP/text" 2>&1
+PATH=$TMP/bin:$PATH within 60 "$IBCC_BUILD/ibcc-lab" demo --build "$IBCC_BUILD" --out "$TMP/demo" >"$TMP/text" 2>&1
 equal "the demo ends when opensm does" $? 1
 check "with opensm's own words" grep -q 'no subnet manager: opensm has ended; its output, in .*opensm.out, ends with: opensm: no fabric today$' "$TMP/text"

@@ -107,7 +107,7 @@ ok "it pauses then"
 past_the_daemon()
 {
 	sed "s|^control_socket:.*|control_socket: $TMP/nobody.sock|" "$TMP/tuned.yaml" >"$TMP/alone.yaml"
-	timeout "$(stretched 10)" "$IBCC_BUILD/ibcc-tune" -z "$TMP/alone.yaml" history -j >"$TMP/history.json" &&
+	within 10 "$IBCC_BUILD/ibcc-tune" -z "$TMP/alone.yaml" history -j >"$TMP/history.json" &&
 		jq -e "$1" "$TMP/history.json"
 }
 cut_off()

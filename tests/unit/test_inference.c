@@ -146,7 +146,7 @@ static void draw(struct fixture *f, uint64_t seed, unsigned int n)
 	for (unsigned int s = 0; s < n; s++) {
 		bool hot = s && ibcc_rng_below(&rng, 3) == 0;
 		double cut = hot ? 0.3 + 0.05 * ibcc_rng_below(&rng, 10) : 1;
-		char from[8], to[8];
+		char from[16], to[16];
 
 		snprintf(from, sizeof(from), "h%u", s);
 		for (unsigned int d = 0; d < n; d++) {
@@ -288,7 +288,7 @@ static void large_fabrics_are_sparse(void **state)
 	(void)state;
 	begin(&f, fabric_tree2(24));
 	for (unsigned int i = 0; i < 288 * 40; i++) {
-		char from[8], to[8];
+		char from[16], to[16];
 		uint32_t s = ibcc_rng_below(&rng, 288), d = ibcc_rng_below(&rng, 288);
 
 		snprintf(from, sizeof(from), "h%u", s);
