@@ -32,17 +32,17 @@ within()
 	timeout "$STRETCHED" "${@:2}"
 }
 
-# pause: for a tenth of a second, without a process of its own: tests wait thousands of times. Nothing ever comes from
-# this pipe, whose both ends are open here.
+# pause MS: so many milliseconds, 100 to 999, without a process of its own: tests wait thousands of times. Nothing ever comes from this pipe,
+# whose both ends are open here.
 exec {NOTHING}<> <(:)
-pause() { read -rt 0.1 -u "$NOTHING" || :; }
+pause() { read -rt "0.$1" -u "$NOTHING" || :; }
 
 # wait_until SECONDS COMMAND...: runs the command until it succeeds; fails after three times the seconds. The load is
 # measured at each try, and a second counts for less while others have the processors. The command is often a function
 # of the test. It would see variables of this one in place of the test's, so these have names that no test uses.
 wait_until()
 {
-	local _left_us=$((3000000 * $1)) _then=${EPOCHREALTIME/[.,]/} _now
+	local _left_us=$((3000000 * $1)) _then=${EPOCHREALTIME/[.,]/} _now _ms=100
 	shift
 	until "$@" >/dev/null 2>&1; do
 		measure_load
@@ -50,6 +50,7 @@ wait_until()
 		_left_us=$((_left_us - (_now - _then) * 100 / SLOWDOWN))
 		_then=$_now
 		[ "$_left_us" -gt 0 ] || return 1
-		pause
+		pause "$_ms"
+		[ "$_ms" -ge 300 ] || _ms=$((_ms + 10))
 	done
 }

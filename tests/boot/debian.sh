@@ -51,7 +51,8 @@ for release in ${RELEASES:-bookworm trixie}; do
 	case ${WHAT-} in
 	part)
 		in_root "make -j$(nproc) demo && make -j$(nproc) tests &&
-			T='build/ unit/ ooo_check test_perf test_errors test_sbin test_tune' bash tests/run.sh build build unit system"
+			T='check_cppcheck check_lib check_headers check_osm_headers check_hardening unit/ ooo_check test_perf
+				test_errors test_sbin' bash tests/run.sh build build unit system"
 		;;
 	*) in_root "make -j$(nproc) demo" && in_root "make -j$(nproc) check" ;;
 	esac || { echo "not ok - Debian $release"; exit 1; }
