@@ -121,7 +121,7 @@ static void totals(struct ibcc_text *o, const struct ibcc_metrics_totals *t)
 	for (unsigned int i = 0; i < IBCC_METRICS_ACTIONS; i++)
 		one_of(o, "ibcc_decisions_total", "action", action[i], t->decisions[i]);
 	head(o, "ibcc_root_decisions_total", "counter",
-	     "Decisions about single roots, by their codes: see ibcc-tune(1).");
+	     "Decisions about single roots, by their codes: see ibcc-tune-json(7).");
 	for (unsigned int i = 0; i < IBCC_DECISION_CODES; i++)
 		one_of(o, "ibcc_root_decisions_total", "code",
 		       ibcc_decision_name((enum ibcc_decision_code)i), t->codes[i]);
@@ -348,13 +348,13 @@ static void state_of(struct ibcc_text *o, const struct ibcc_metrics *m,
 /* Of each root one of the words is 1, and the others are 0. */
 static void root_states(struct ibcc_text *o, const struct ibcc_metrics *m)
 {
-	head(o, "ibcc_root_phase", "gauge", "How far control of a root is: see ibcc-tune(1).");
+	head(o, "ibcc_root_phase", "gauge", "How far control of a root is: see ibcc-tune-json(7).");
 	for (uint32_t i = 0; i < m->n_followed; i++)
 		for (unsigned int k = 0; m->followed[i].has_phase && k < IBCC_PHASES; k++)
 			state_of(o, m, &m->followed[i], "ibcc_root_phase", "phase",
 				 ibcc_phase_name((enum ibcc_phase)k), k == m->followed[i].in_phase);
 	head(o, "ibcc_root_status", "gauge",
-	     "Why a root is acted on, or is not: see ibcc-tune(1).");
+	     "Why a root is acted on, or is not: see ibcc-tune-json(7).");
 	for (uint32_t i = 0; i < m->n_followed; i++)
 		for (unsigned int k = 0; k < IBCC_STATUSES; k++)
 			state_of(o, m, &m->followed[i], "ibcc_root_status", "status",

@@ -20,7 +20,7 @@
 #include "daemon/service/service.h"
 
 #define SCHEMA "doc/schema/ibcc-tune.schema.json"
-#define MANUAL "man/ibcc-tune.1"
+#define MANUAL "man/ibcc-tune-json.7"
 
 static json_t *schema;
 static char *manual; /* its section about codes */
@@ -36,8 +36,8 @@ static int setup(void **state)
 	if (!schema || !f || getdelim(&all, &n, '\0', f) < 0)
 		return -1;
 	fclose(f);
-	from = strstr(all, ".Ss Codes\n");
-	to = from ? strstr(from, ".Ss Prediction\n") : NULL;
+	from = strstr(all, ".Sh CODES\n");
+	to = from ? strstr(from, ".Sh PREDICTION\n") : NULL;
 	manual = to ? strndup(from, (size_t)(to - from)) : NULL;
 	free(all);
 	return manual ? 0 : -1;
