@@ -264,7 +264,7 @@ static void tell_unknown(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		return;
 	ibcc_audit_unknown_text(c->topo, a, &text);
 	ibcc_log_of(IBCC_LOG_UNKNOWN_ORIGIN, LOG_NOTICE, "%s",
-		    a->n_unknown ? text.text : "there are no settings of unknown origin any more");
+		    a->n_unknown ? text.text : "there are no foreign settings any more");
 }
 
 /* Which ports' counters are not believed, and why not; 0: all are. */
@@ -403,7 +403,8 @@ static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
 	x->drift_sum = sum;
 	ibcc_audit_text(c->topo, a, &text);
 	if (!a->drift.n)
-		ibcc_log_of(IBCC_LOG_NO_DRIFT, LOG_NOTICE, "settings are as we left them");
+		ibcc_log_of(IBCC_LOG_NO_DRIFT, LOG_NOTICE,
+			    "settings are again those that ibcc-tune wrote");
 	else
 		ibcc_log_of(IBCC_LOG_DRIFT, LOG_WARNING, "drift: %s", text.text);
 	for (i = 0; i < a->drift.n; i++)

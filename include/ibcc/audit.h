@@ -26,8 +26,9 @@ enum ibcc_audit_finding {
 struct ibcc_audit {
 	/* Changes of which it was not known whether they were made, as they were found: */
 	uint32_t n_made, n_unmade, n_other;
-	/* Settings that are not as we left them: old is what is there, new what we wrote last.
-	 * Where a node must be sent more for that to take effect, the rest of it as well.
+	/* Settings that differ from those that ibcc-tune wrote: old is what is there, new what we
+	 * wrote last. Where a node must be sent more for that to take effect, the rest of it as
+	 * well.
 	 */
 	struct ibcc_plan drift;
 	uint32_t n_drift_nodes;
@@ -51,7 +52,7 @@ int ibcc_audit_run(const struct ibcc_book *b, const struct ibcc_topo *t,
 		   const struct ibcc_settings *actual, struct ibcc_audit *a);
 void ibcc_audit_fini(struct ibcc_audit *a);
 
-/* Settings of unknown origin in a sentence; empty if there are none. */
+/* Foreign settings in a sentence; empty if there are none. */
 void ibcc_audit_unknown_text(const struct ibcc_topo *t, const struct ibcc_audit *a,
 			     struct ibcc_why *text);
 

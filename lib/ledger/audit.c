@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The audit: compares the book with the settings that were read. It finds drift (settings that
- * are not as we left them), settings of unknown origin, and adapters that are held back more than
- * was meant. Begin with ibcc_audit_run().
+ * differ from those that ibcc-tune wrote), foreign settings, and adapters that are held back more
+ * than was meant. Begin with ibcc_audit_run().
  */
 #include <ibcc/audit.h>
 
@@ -216,14 +216,13 @@ static void say(const struct ibcc_topo *t, struct ibcc_why *text, uint64_t guid,
 void ibcc_audit_text(const struct ibcc_topo *t, const struct ibcc_audit *a, struct ibcc_why *text)
 {
 	say(t, text, a->drift.n ? a->drift.change[0].node_guid : 0, a->n_drift_nodes, "settings",
-	    "are not as we left them");
+	    "differ from those that ibcc-tune wrote");
 }
 
 void ibcc_audit_unknown_text(const struct ibcc_topo *t, const struct ibcc_audit *a,
 			     struct ibcc_why *text)
 {
-	say(t, text, a->unknown_guid, a->n_unknown,
-	    "settings of unknown origin: congestion control",
-	    "is on, and the state file does not say that we did it; \"ibcc-tune disable\" takes it "
-	    "off");
+	say(t, text, a->unknown_guid, a->n_unknown, "foreign settings: congestion control",
+	    "is on, but not recorded in the state file; it stays until \"ibcc-tune disable\" "
+	    "removes it");
 }

@@ -72,12 +72,12 @@ tries=0
 told()
 {
 	[ $((tries++ % 25)) != 0 ] || stock ibccconfig CACongestionSetting "$lid" 0 0xffff 150 1 0 0 >"$TMP/foreign.log" 2>&1
-	status '.drift.repaired // "" | test("settings of \"source1\" .* are not as we left them; repaired (once|[0-9]+ times in [0-9]+ s), last ")'
+	status '.drift.repaired // "" | test("settings of \"source1\" .* differ from those that ibcc-tune wrote; repaired (once|[0-9]+ times in [0-9]+ s), last ")'
 }
 wait_until 30 told || fail "a repair is not told: $(jq -c '[.state, .reason, .drift]' "$TMP/status.json")"
 tune status >"$TMP/text" 2>&1
 check "a person reads what was repaired, and how often" grep -q '^Repaired: *settings of "source1" .*; repaired [o0-9]' "$TMP/text"
-check "the log says it" grep -q 'drift: settings of "source1" .* are not as we left them; repaired' "$TMP/tuned.log"
+check "the log says it" grep -q 'drift: settings of "source1" .* differ from those that ibcc-tune wrote; repaired' "$TMP/tuned.log"
 
 # Without subnet administration nobody leads.
 stop "$TUNED_PID" KILL

@@ -310,7 +310,7 @@ static void test_unknown_origin(void **state)
 	audit(&x);
 	assert_int_equal(x.a.n_unknown, 1); /* the switch marks; the adapter has no increase */
 	ibcc_audit_unknown_text(x.f.topo, &x.a, &text);
-	assert_non_null(strstr(text.text, "settings of unknown origin"));
+	assert_non_null(strstr(text.text, "foreign settings"));
 	assert_non_null(strstr(text.text, x.f.topo->node[LUSTRE_SW1].desc));
 	teardown(&x);
 }
