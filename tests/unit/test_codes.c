@@ -147,7 +147,7 @@ static void test_told(void **state)
 	assert_told(status, 0, IBCC_STATUSES, why);
 	assert_told(basis, 0, IBCC_BASIS_LOGGED + 1u, by);
 	assert_told(step, 0, IBCC_ROLLOUT_STEPS, part);
-	assert_told(cause, 1, IBCC_TROUBLE_HELD_BELOW + 1u, trouble);
+	assert_told(cause, 1, IBCC_TROUBLE_SHARED + 1u, trouble);
 }
 
 /* Figures that a decision has are named where it is explained. */
