@@ -30,7 +30,7 @@ enum ibcc_prediction_why {
 	IBCC_PREDICTION_NO_CONGESTION,
 	IBCC_PREDICTION_NO_PLAN,     /* nothing is to be changed */
 	IBCC_PREDICTION_CONTROLLED,  /* what control holds back does not show */
-	IBCC_PREDICTION_NO_BASELINE, /* they have been waiting since before we looked */
+	IBCC_PREDICTION_NO_BASELINE, /* the fabric was congested when monitoring began */
 	IBCC_PREDICTION_OLD_BASELINE,
 	IBCC_PREDICTION_MOVED,     /* loads changed while we looked */
 	IBCC_PREDICTION_REPLAY,    /* the present cannot be shown from what is known */

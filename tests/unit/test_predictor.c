@@ -65,7 +65,7 @@ static void it_says_why_it_cannot_tell(void **state)
 	struct fixture *f = *state;
 
 	congested(f, 5, NULL);
-	assert_cannot(f, "waiting since before we looked");
+	assert_cannot(f, "already congested when monitoring began");
 	f->c.actual.ep[f->c.topo->port[fabric_port(f->c.topo, LUSTRE_SRC2, 1)].endport].support =
 		IBCC_CC_UNSUPPORTED;
 	passes(f, 1, NULL);
@@ -79,7 +79,7 @@ static void it_says_why_it_cannot_tell(void **state)
 	ibcc_plan_fini(&f->c.plan);
 	f->c.plan = (struct ibcc_plan){ 0 };
 	f->c.estimate.pass++;
-	assert_cannot(f, "nothing is to be changed");
+	assert_cannot(f, "the plan changes nothing");
 	ibcc_predictor_configure(f->p, 0);
 }
 
@@ -95,7 +95,7 @@ static void a_hidden_root_makes_the_seen_one_doubtful(void **state)
 	send(f, SLOW_MBPS / 3, VICTIM_MBPS + 6000, 844);
 	passes(f, 5, NULL);
 	assert_int_equal(f->c.estimate.n_roots, 1);
-	assert_cannot(f, "goes where no root is seen");
+	assert_cannot(f, "without a congestion root");
 	o = ibcc_predictor_tell(f->p, f->c.estimate.pass);
 	assert_int_equal(json_array_size(json_object_get(o, "roots")), 0);
 	json_decref(o);
