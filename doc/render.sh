@@ -30,7 +30,7 @@ head_of()
 text()
 {
 	# All pages are in one folder, as HTML.
-	cmark-gfm -e table --unsafe "$1" | sed 's|href="\(experiments/\)\{0,1\}\([a-z0-9-]*\)\.md|href="\2.html|g' >"$tmp/text"
+	cmark-gfm -e table --unsafe "$1" | sed 's|href="\(\.\./\)\{0,1\}\([a-z]*/\)\{0,1\}\([a-z0-9-]*\)\.md|href="\3.html|g' >"$tmp/text"
 	awk -v plot="$2" -v table="$3" '
 	function insert(file, line) { while ((getline line < file) > 0) print line }
 	/^<!-- plot -->$/ { insert(plot); next }
@@ -123,21 +123,22 @@ tuned()
 	mv "$tmp/html" "$html"
 }
 
+links() { for page; do printf '<p><a href="%s.html">%s</a></p>\n' "$(basename "$page" .md)" "$(title_of "$page")"; done; }
+
 index()
 {
 	html=$1
 	shift
 	{
-		head_of 'Experiments'
+		head_of 'Documentation'
 		echo '<h1>Begin here</h1>'
-		echo '<p><a href="concepts.html">Concepts</a></p>'
-		echo '<h1>The control law</h1>'
-		echo '<p><a href="control-law.html">What the daemon sees, sets and corrects, and why</a></p>'
-		echo '<p><a href="prediction.html">What a plan will bring</a></p>'
-		echo '<h1>On a real fabric</h1>'
-		echo '<p><a href="first-day.html">The first day</a></p>'
-		echo '<h1>Who is trusted with what</h1>'
-		echo '<p><a href="threat-model.html">Threat model</a></p>'
+		links doc/concepts.md doc/first-day.md doc/reading-a-plan.md doc/troubleshooting.md
+		echo '<h1>How to</h1>'
+		links doc/howto/*.md
+		echo '<h1>Reference</h1>'
+		links doc/compatibility.md doc/threat-model.md
+		echo '<h1>How it works</h1>'
+		links doc/internals/*.md
 		echo '<h1>Published experiments, reproduced</h1><ul>'
 		for md; do
 			name=$(basename "$md" .md)

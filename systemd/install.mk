@@ -59,7 +59,7 @@ do-install:
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.catalog '$(D)$(CATALOGDIR)/ibcc-tune.catalog'
 	$(Q)[ -e '$(D)$(conf_dir)/ibcc-tuned.yaml' ] || \
 		$(INSTALL) -D -m 0644 systemd/ibcc-tuned.yaml '$(D)$(conf_dir)/ibcc-tuned.yaml'
-	$(Q)for d in README.md INSTALL.md NEWS LICENSE doc/*.md doc/images/*.svg doc/experiments/*.md; do \
+	$(Q)for d in README.md INSTALL.md NEWS LICENSE doc/*.md doc/images/*.svg doc/*/*.md; do \
 		$(INSTALL) -D -m 0644 $$d '$(D)$(DOCDIR)'/$${d#doc/} || exit 1; \
 	done
 	$(Q)for s in perftest/scenarios/*.yaml perftest/experiments/*.yaml perftest/tune/*.yaml \

@@ -107,7 +107,7 @@ int ibcc_predict(const struct ibcc_prediction_in *in, struct ibcc_prediction *p)
 #define IBCC_PREDICTION_ROOT_MARGIN 0.10
 
 /* Half the width of the range of a change that is predicted as a share of the present: 8 points and
- * 0.15 of it. Measured on drawn scenarios: doc/prediction.md.
+ * 0.15 of it. Measured on drawn scenarios: doc/internals/prediction.md.
  */
 double ibcc_prediction_margin(double change);
 

@@ -55,8 +55,8 @@ sh doc/render.sh tuned "$B/ibcc-bench" "$tmp/law.md" "$tmp/law.html" --short || 
 for part in '<td>victim/live</td>' '</svg>' '">target</th>'; do
 	grep -qF -- "$part" "$tmp/law.html" || not_ok "the page of scores lacks $part"
 done
-for name in $(sed -n 's/^<!-- \(plot\|table\) \([a-z0-9-]*\) -->$/\2/p' doc/control-law.md); do
-	[ -e "perftest/tune/$name.yaml" ] || not_ok "doc/control-law.md: no scores $name"
+for name in $(sed -n 's/^<!-- \(plot\|table\) \([a-z0-9-]*\) -->$/\2/p' doc/internals/control-law.md); do
+	[ -e "perftest/tune/$name.yaml" ] || not_ok "doc/internals/control-law.md: no scores $name"
 done
 echo "ok - a page with scores"
 

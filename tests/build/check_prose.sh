@@ -68,7 +68,7 @@ broken()
 		case $to in *'#'*) anchors "$file" | grep -qxF -- "${to#*#}" || echo "$1: $to: no such heading" ;; esac
 	done
 }
-for f in README.md INSTALL.md CONTRIBUTING.md perftest/README.md doc/*.md doc/experiments/*.md; do broken "$f"; done >"$tmp/broken"
+for f in README.md INSTALL.md CONTRIBUTING.md perftest/README.md doc/*.md doc/*/*.md; do broken "$f"; done >"$tmp/broken"
 [ ! -s "$tmp/broken" ] || { cat "$tmp/broken"; not_ok "links that lead nowhere"; }
 [ "$(grep -oE '\]\([^)]*' README.md | wc -l)" -ge 10 ] || not_ok "README.md has hardly a link"
 echo "ok - links lead somewhere"
