@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# The pages that a newcomer reads are plain English: README is short, no sentence is long, and constructions that readers
-# stumbled over do not come back. Each relative link of README and the documentation leads to a file and a heading.
+# The pages that a newcomer reads, the manual and the sample configuration are plain English: README is short, no sentence
+# of the first pages is long, and constructions that readers stumbled over do not come back. Each relative link of README and the documentation leads to a file and a heading.
 set -eu
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -43,6 +43,30 @@ stumbles()
 	prose "$1" | sed -E 's/\b(anyone|someone|people|users?|colleagues?|readers?) who\b/\1 that/gI' | grep -iwE "$words" |
 		sed "s|^|$1:|"
 }
+
+# What the manual and the sample had besides, for things that have a word of their own.
+old="$words|anew|so many|so long|who waits|not believed|doubted|at (its|their) end|unknown origin|as we left|dead man"
+old="$old|taken off|put on trial|comes to its end|for somebody|whoever"
+# manual FILE: its text, line by line, without literal blocks; of a configuration its comments.
+manual()
+{
+	case $1 in
+	*.yaml) sed -e '/^#[^ ]/s/.*//' -e 's/^#\( \|$\)//' "$1" ;;
+	*) awk '
+		/^\.Bd -literal/ { code = 1 }
+		/^\.Ed/ { code = 0 }
+		code || /^\.(Ed|Pp|Sh|Ss|Bl|El|Dl|D1|Dd|\\")/ { print ""; next }
+		/^\.It/ { print ""; next }
+		/^\./ { sub(/^\.[A-Z][a-z1]+ */, "") }
+		{ gsub(/WHO/, "") } # an argument of functions
+		{ print }' "$1" ;;
+	esac
+}
+stale()
+{
+	manual "$1" >"$tmp/manual"
+	prose "$tmp/manual" | sed -E 's/\b(anyone|someone|people|users?) who\b/\1 that/gI' | grep -iwE "$old" | sed "s|^|$1:|"
+}
 long() { prose "$1" | awk -v f="$1" 'NF - 1 > 30 { print f ":" $0 " (" NF - 1 " words)" }'; }
 
 lines=$(wc -l <README.md)
@@ -56,6 +80,14 @@ done >"$tmp/words"
 for f in $pages; do long "$f"; done >"$tmp/long"
 [ ! -s "$tmp/long" ] || { cat "$tmp/long"; not_ok "sentences of more than 30 words"; }
 echo "ok - the first pages are plain English"
+
+for f in man/*.[1-8] systemd/ibcc-tuned.yaml; do
+	manual "$f" >"$tmp/manual"
+	[ "$(prose "$tmp/manual" | wc -l)" -ge 30 ] || not_ok "$f: hardly a sentence was found"
+	stale "$f"
+done >"$tmp/stale"
+[ ! -s "$tmp/stale" ] || { cat "$tmp/stale"; not_ok "say these in other words (plain English: $old)"; }
+echo "ok - the manual and the sample configuration are plain English"
 
 # anchors FILE: of its headings, as GitHub makes them.
 anchors() { sed -n 's/^##* *//p' "$1" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-'; }
@@ -79,6 +111,9 @@ echo "ok - links lead somewhere"
 printf '%s\n' '# Heading' '- A switch who waits is' '  taken back.' '| x | the host that is told |' '    who waits' '`who`' \
 	'[a](b.md) [c](#none) [d](#heading)' 'one two three four five six seven eight nine ten eleven twelve thirteen' \
 	'a b c d e f g h i j k l m n o p q r. The end.' >"$tmp/bad.md"
-[ "$(stumbles "$tmp/bad.md" | wc -l)" = 2 ] && [ "$(long "$tmp/bad.md" | wc -l)" = 1 ] &&
+printf '%s\n' '.Bd -literal' 'who' '.Ed' '.It Cm who' 'It is taken' '.Em back .' 'Anyone who reads it.' '.Pp' 'A host, whom it' 'names.' >"$tmp/bad.1"
+printf '%s\n' '# Passes until it is' '# taken back.' '#who: 1' '#' '# Polling cycles.' >"$tmp/bad.yaml"
+[ "$(stale "$tmp/bad.1" | wc -l)" = 2 ] && [ "$(stale "$tmp/bad.yaml" | wc -l)" = 1 ] &&
+	[ "$(stumbles "$tmp/bad.md" | wc -l)" = 2 ] && [ "$(long "$tmp/bad.md" | wc -l)" = 1 ] &&
 	[ "$(broken "$tmp/bad.md" | wc -l)" = 2 ] || not_ok "the check sees too little or too much"
 echo "ok - and the check sees them"
