@@ -51,8 +51,8 @@
  * Control exists only if p can be below 1 and the table's end is beyond x.
  *
  * Each constant stands beside the step that uses it, with its reason. What happens without the
- * rule, or with another value, is said where it was measured (doc/internals/notebook.md); for most of them
- * half and double were not.
+ * rule, or with another value, is said where it was measured (doc/internals/notebook.md); for most
+ * of them half and double were not.
  */
 #include <stdlib.h>
 

@@ -35,8 +35,8 @@ static void say_barred(struct ibcc_text *x, const struct ibcc_topo *t,
 		       const struct ibcc_decision *d, const char *why, bool writes)
 {
 	ibcc_text_say(x, "%s %s: %s", why, name_of(t, d->root.port).text,
-		      writes ? "control taken back, and not tried again for a while"
-			     : "taking its settings back is recommended");
+		      writes ? "its settings are reverted, and not tried again for a while"
+			     : "reverting its settings is recommended");
 }
 
 /* Decisions between those to admit a root and those to let it go change the settings that it has;
@@ -54,74 +54,80 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 	switch (d->code) {
 	case IBCC_DECISION_ADMIT:
 		say_whether(x, t, d,
-			    writes ? "control on with formulas"
+			    writes ? "congestion control is enabled"
 				   : "congestion control is recommended");
 		ibcc_text_add(x, " for %u sources", d->root.n);
 		break;
 	case IBCC_DECISION_LEARN:
-		say_whether(x, t, d, "mark without delay, to learn who contributes");
+		say_whether(x, t, d, "mark packets without throttling, to identify contributors");
 		break;
 	case IBCC_DECISION_NO_SUPPORT:
 		say_whether(x, t, d, "its switch does not support congestion control");
 		break;
 	case IBCC_DECISION_HARM:
-		say_barred(x, t, d, "adapters send less than before control of", writes);
+		say_barred(x, t, d, "adapters send less than before congestion control of", writes);
 		break;
 	case IBCC_DECISION_IN_VAIN:
-		say_barred(x, t, d, "nobody would be freed by control of", writes);
+		say_barred(x, t, d, "no adapter would be freed by congestion control of", writes);
 		break;
 	case IBCC_DECISION_DOUBTED:
-		ibcc_text_say(
-			x, "counters of %s are not believed: %s", name_of(t, d->root.port).text,
-			writes ? "control taken back" : "taking its settings back is recommended");
+		ibcc_text_say(x, "counters of %s are inconsistent: %s",
+			      name_of(t, d->root.port).text,
+			      writes ? "its settings are reverted"
+				     : "reverting its settings is recommended");
 		break;
 	case IBCC_DECISION_LEARNT:
-		ibcc_text_say(x, "BECNs name %u contributors: values for them", d->root.n);
+		ibcc_text_say(x, "BECNs identify %u contributors: settings for them", d->root.n);
 		break;
 	case IBCC_DECISION_MORE:
-		ibcc_text_say(x, "BECN counters name %u contributors", d->root.n);
+		ibcc_text_say(x, "BECN counters identify %u contributors", d->root.n);
 		break;
 	case IBCC_DECISION_ENLIST:
-		ibcc_text_say(x, "more contribute: settings for %u adapters, too", d->a);
+		ibcc_text_say(x, "more adapters contribute: settings for %u more", d->a);
 		break;
 	case IBCC_DECISION_DRAINED:
-		ibcc_text_say(x, "the tree is empty: from emptying it to holding it");
+		ibcc_text_say(x,
+			      "the congestion tree is empty: throttle its sources to their shares");
 		break;
 	case IBCC_DECISION_DRAIN_AGAIN:
-		ibcc_text_say(x, "the tree stands again, its sources wait %.1f %%: empty it first",
+		ibcc_text_say(x,
+			      "the congestion tree is back, its sources are blocked %.1f %%: empty "
+			      "it first",
 			      d->a / 10.0);
 		break;
 	case IBCC_DECISION_TREE_GONE:
-		ibcc_text_say(x, "nobody waits for the hot port: mark fewer packets");
+		ibcc_text_say(x, "the root blocks no sender any more: mark fewer packets");
 		break;
 	case IBCC_DECISION_TREE_BACK:
-		ibcc_text_say(x, "sources wait for the hot port again: mark more packets");
+		ibcc_text_say(x, "the root blocks senders again: mark more packets");
 		break;
 	case IBCC_DECISION_TURNED:
-		ibcc_text_say(x, "the root is %s-generated now, for %u Mb/s: formulas again",
-			      d->root.kind == IBCC_CONGESTION_INPUT ? "input" : "output",
+		ibcc_text_say(x, "the root is %s now, for %u Mb/s: recompute its settings",
+			      d->root.kind == IBCC_CONGESTION_INPUT ? "an oversubscribed link"
+								    : "a slow receiver",
 			      d->root.rate_mbps);
 		break;
 	case IBCC_DECISION_NUMBERS:
 		ibcc_text_say(
 			x,
-			"BECN counters name %u contributors, which count as %u equal ones, the "
-			"root carries %u Mb/s: formulas again, which had %u, %u and %u Mb/s",
+			"BECN counters identify %u contributors, equivalent to %u equal ones, and "
+			"the root carries %u Mb/s: recompute its settings (before: %u, %u, %u "
+			"Mb/s)",
 			d->a, d->b, d->c, d->root.n, d->root.n_heavy, d->root.rate_mbps);
 		break;
 	case IBCC_DECISION_PAIRS:
 		ibcc_text_say(
 			x,
-			"the switch's CongestionLog names %u pairs that the root limits to %u "
-			"Mb/s in all: formulas for them, which had %u and %u Mb/s",
+			"the switch's CongestionLog names %u flows that the root limits to %u "
+			"Mb/s in all: recompute its settings (before: %u, %u Mb/s)",
 			d->a, d->b, d->root.n, d->root.rate_mbps);
 		break;
 	case IBCC_DECISION_LOOSEN:
-		ibcc_text_say(x, "the hot port is only %.1f %% busy: hold its sources less",
+		ibcc_text_say(x, "the root is only %.1f %% busy: throttle its sources less",
 			      d->a / 10.0);
 		break;
 	case IBCC_DECISION_TIGHTEN:
-		ibcc_text_say(x, "the hot port is busy and sources wait: hold them more again");
+		ibcc_text_say(x, "the root is busy and blocks sources: throttle them more again");
 		break;
 	}
 }
@@ -140,10 +146,10 @@ void ibcc_control_explain(const struct ibcc_topo *t, const struct ibcc_control *
 
 		r.port = node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, from->port);
 		ibcc_words_evidence(&x, t, &r);
-		ibcc_text_say(&x, "control on for %u sources", r.n);
+		ibcc_text_say(&x, "congestion control for %u sources", r.n);
 	}
 	if (!c->n_roots)
-		ibcc_text_add(&x, "a plan without roots of congestion");
+		ibcc_text_add(&x, "a plan without congestion roots");
 }
 
 /* Too little was read to decide on, and why. */
@@ -151,12 +157,13 @@ static void say_blind(struct ibcc_text *x, const struct ibcc_situation *f)
 {
 	uint32_t missing = f->ports - f->usable - f->unsure;
 
-	ibcc_text_add(x, "counters tell nothing of %u of %u ports", f->ports - f->usable, f->ports);
+	ibcc_text_add(x, "counters of %u of %u ports are not usable", f->ports - f->usable,
+		      f->ports);
 	if (missing && f->unsure)
-		ibcc_text_add(x, " (%u were not read, others are at their end or were cleared)",
+		ibcc_text_add(x, " (%u were not read, others are saturated or were cleared)",
 			      missing);
 	else if (f->unsure)
-		ibcc_text_add(x, " (they are at their end or were cleared: a shorter interval_ms, "
+		ibcc_text_add(x, " (they are saturated or were cleared: a shorter interval_ms, "
 				 "or clear_counters, may help)");
 	else
 		ibcc_text_add(x, " (they were not read)");
@@ -190,14 +197,14 @@ static void say_situation(struct ibcc_text *x, const struct ibcc_topo *t,
 				     : "it has settings on the fabric, others are recommended");
 		break;
 	case IBCC_SITUATION_CONTROLLED:
-		ibcc_text_add(x, "%u root%s under control%s", f->roots, f->roots == 1 ? "" : "s",
+		ibcc_text_add(x, "%u root%s controlled%s", f->roots, f->roots == 1 ? "" : "s",
 			      f->lacking ? "; some nodes lack settings" : "");
 		break;
 	case IBCC_SITUATION_UNCONFIRMED:
 		ibcc_text_add(x, "congestion seen, to be confirmed");
 		break;
 	case IBCC_SITUATION_OVER:
-		ibcc_text_add(x, "congestion is over: settings from before it");
+		ibcc_text_add(x, "congestion is over: the earlier settings are restored");
 		break;
 	case IBCC_SITUATION_UNKNOWN_NODES:
 		ibcc_text_add(x,

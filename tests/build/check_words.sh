@@ -28,7 +28,7 @@ printf '%s\n' 'if (!strcmp(why.text, last))' 'h = ibcc_hash(h, c->blocked.text, 
 [ "$(compared <"$tmp/bad" | wc -l)" = 3 ] || not_ok "the check sees too little or too much"
 
 # Words that only sentences of decisions have.
-grep -rlE 'roots? under control|to be confirmed"|control on with formulas|mark (more|fewer) packets|from emptying it' tests \
+grep -rlE 'roots? controlled|to be confirmed"|congestion control is enabled|mark (more|fewer) packets|throttle its sources to' tests \
 	--include='*.[ch]' --include='*.sh' | grep -v -e /test_decisions.c -e /check_words.sh >"$tmp/tests" || true
 [ ! -s "$tmp/tests" ] || { cat "$tmp/tests"; not_ok "sentences of decisions are in other tests than test_decisions.c"; }
 echo "ok - one test knows the sentences of decisions"

@@ -66,7 +66,7 @@ jq '.summary = "it does nothing" | .paths = "it does nothing" | .roots[].explana
 typed $'n\n' "apply $TMP/edited.json"
 equal "a no is a no" "$rc $(set_mads)" "1 $sets"
 without "words of the file's own are not shown" "$TMP/terminal.log" -E 'it does nothing|nobody'
-grep -q 'Decision: congestion starts at destination[01] (leaf2 port 2).*control on for' "$TMP/terminal.log" &&
+grep -q 'Decision: congestion starts at destination[01] (leaf2 port 2).*congestion control for' "$TMP/terminal.log" &&
 	grep -q 'CCTI_Timer 0-15 0 .* source1' "$TMP/terminal.log" || fail "what is shown: $(cat "$TMP/terminal.log")"
 ok "the names of the fabric and the words of the daemon are"
 

@@ -22,64 +22,68 @@ static const struct {
 	enum ibcc_congestion kind;
 	const char *done, *recommended;
 } decisions[] = {
-	{ IBCC_DECISION_ADMIT, SLOW, SLOW_AT "; control on with formulas for 36 sources",
+	{ IBCC_DECISION_ADMIT, SLOW, SLOW_AT "; congestion control is enabled for 36 sources",
 	  SLOW_AT "; congestion control is recommended for 36 sources" },
-	{ IBCC_DECISION_ADMIT, FULL, FULL_AT "; control on with formulas for 36 sources",
+	{ IBCC_DECISION_ADMIT, FULL, FULL_AT "; congestion control is enabled for 36 sources",
 	  FULL_AT "; congestion control is recommended for 36 sources" },
-	{ IBCC_DECISION_LEARN, SLOW, SLOW_AT "; mark without delay, to learn who contributes",
-	  SLOW_AT "; mark without delay, to learn who contributes" },
+	{ IBCC_DECISION_LEARN, SLOW,
+	  SLOW_AT "; mark packets without throttling, to identify contributors",
+	  SLOW_AT "; mark packets without throttling, to identify contributors" },
 	{ IBCC_DECISION_NO_SUPPORT, SLOW,
 	  SLOW_AT "; its switch does not support congestion control",
 	  SLOW_AT "; its switch does not support congestion control" },
-	{ IBCC_DECISION_LEARNT, SLOW, "BECNs name 36 contributors: values for them",
-	  "BECNs name 36 contributors: values for them (recommended)" },
-	{ IBCC_DECISION_MORE, SLOW, "BECN counters name 36 contributors",
-	  "BECN counters name 36 contributors (recommended)" },
-	{ IBCC_DECISION_DRAINED, SLOW, "the tree is empty: from emptying it to holding it",
-	  "the tree is empty: from emptying it to holding it (recommended)" },
+	{ IBCC_DECISION_LEARNT, SLOW, "BECNs identify 36 contributors: settings for them",
+	  "BECNs identify 36 contributors: settings for them (recommended)" },
+	{ IBCC_DECISION_MORE, SLOW, "BECN counters identify 36 contributors",
+	  "BECN counters identify 36 contributors (recommended)" },
+	{ IBCC_DECISION_DRAINED, SLOW,
+	  "the congestion tree is empty: throttle its sources to their shares",
+	  "the congestion tree is empty: throttle its sources to their shares (recommended)" },
 	{ IBCC_DECISION_DRAIN_AGAIN, SLOW,
-	  "the tree stands again, its sources wait 60.1 %: empty it first",
-	  "the tree stands again, its sources wait 60.1 %: empty it first (recommended)" },
-	{ IBCC_DECISION_TREE_GONE, SLOW, "nobody waits for the hot port: mark fewer packets",
-	  "nobody waits for the hot port: mark fewer packets (recommended)" },
-	{ IBCC_DECISION_TREE_BACK, SLOW, "sources wait for the hot port again: mark more packets",
-	  "sources wait for the hot port again: mark more packets (recommended)" },
+	  "the congestion tree is back, its sources are blocked 60.1 %: empty it first",
+	  "the congestion tree is back, its sources are blocked 60.1 %: empty it first "
+	  "(recommended)" },
+	{ IBCC_DECISION_TREE_GONE, SLOW, "the root blocks no sender any more: mark fewer packets",
+	  "the root blocks no sender any more: mark fewer packets (recommended)" },
+	{ IBCC_DECISION_TREE_BACK, SLOW, "the root blocks senders again: mark more packets",
+	  "the root blocks senders again: mark more packets (recommended)" },
 	{ IBCC_DECISION_TURNED, SLOW,
-	  "the root is output-generated now, for 3200 Mb/s: formulas again",
-	  "the root is output-generated now, for 3200 Mb/s: formulas again (recommended)" },
+	  "the root is a slow receiver now, for 3200 Mb/s: recompute its settings",
+	  "the root is a slow receiver now, for 3200 Mb/s: recompute its settings (recommended)" },
 	{ IBCC_DECISION_TURNED, FULL,
-	  "the root is input-generated now, for 3200 Mb/s: formulas again",
-	  "the root is input-generated now, for 3200 Mb/s: formulas again (recommended)" },
+	  "the root is an oversubscribed link now, for 3200 Mb/s: recompute its settings",
+	  "the root is an oversubscribed link now, for 3200 Mb/s: recompute its settings "
+	  "(recommended)" },
 	{ IBCC_DECISION_NUMBERS, SLOW,
-	  "BECN counters name 601 contributors, which count as 7 equal ones, the root carries 8 "
-	  "Mb/s: formulas again, which had 36, 30 and 3200 Mb/s",
-	  "BECN counters name 601 contributors, which count as 7 equal ones, the root carries 8 "
-	  "Mb/s: formulas again, which had 36, 30 and 3200 Mb/s (recommended)" },
+	  "BECN counters identify 601 contributors, equivalent to 7 equal ones, and the root "
+	  "carries 8 Mb/s: recompute its settings (before: 36, 30, 3200 Mb/s)",
+	  "BECN counters identify 601 contributors, equivalent to 7 equal ones, and the root "
+	  "carries 8 Mb/s: recompute its settings (before: 36, 30, 3200 Mb/s) (recommended)" },
 	{ IBCC_DECISION_PAIRS, SLOW,
-	  "the switch's CongestionLog names 601 pairs that the root limits to 7 Mb/s in all: "
-	  "formulas for them, which had 36 and 3200 Mb/s",
-	  "the switch's CongestionLog names 601 pairs that the root limits to 7 Mb/s in all: "
-	  "formulas for them, which had 36 and 3200 Mb/s (recommended)" },
-	{ IBCC_DECISION_LOOSEN, SLOW, "the hot port is only 60.1 % busy: hold its sources less",
-	  "the hot port is only 60.1 % busy: hold its sources less (recommended)" },
+	  "the switch's CongestionLog names 601 flows that the root limits to 7 Mb/s in all: "
+	  "recompute its settings (before: 36, 3200 Mb/s)",
+	  "the switch's CongestionLog names 601 flows that the root limits to 7 Mb/s in all: "
+	  "recompute its settings (before: 36, 3200 Mb/s) (recommended)" },
+	{ IBCC_DECISION_LOOSEN, SLOW, "the root is only 60.1 % busy: throttle its sources less",
+	  "the root is only 60.1 % busy: throttle its sources less (recommended)" },
 	{ IBCC_DECISION_TIGHTEN, SLOW,
-	  "the hot port is busy and sources wait: hold them more again",
-	  "the hot port is busy and sources wait: hold them more again (recommended)" },
-	{ IBCC_DECISION_ENLIST, SLOW, "more contribute: settings for 601 adapters, too",
-	  "more contribute: settings for 601 adapters, too (recommended)" },
+	  "the root is busy and blocks sources: throttle them more again",
+	  "the root is busy and blocks sources: throttle them more again (recommended)" },
+	{ IBCC_DECISION_ENLIST, SLOW, "more adapters contribute: settings for 601 more",
+	  "more adapters contribute: settings for 601 more (recommended)" },
 	{ IBCC_DECISION_HARM, SLOW,
-	  "adapters send less than before control of leaf3 port 1: control taken back, and not "
-	  "tried again for a while",
-	  "adapters send less than before control of leaf3 port 1: taking its settings back is "
-	  "recommended" },
+	  "adapters send less than before congestion control of leaf3 port 1: its settings are "
+	  "reverted, and not tried again for a while",
+	  "adapters send less than before congestion control of leaf3 port 1: reverting its "
+	  "settings is recommended" },
 	{ IBCC_DECISION_IN_VAIN, SLOW,
-	  "nobody would be freed by control of leaf3 port 1: control taken back, and not tried "
-	  "again for a while",
-	  "nobody would be freed by control of leaf3 port 1: taking its settings back is "
-	  "recommended" },
+	  "no adapter would be freed by congestion control of leaf3 port 1: its settings are "
+	  "reverted, and not tried again for a while",
+	  "no adapter would be freed by congestion control of leaf3 port 1: reverting its settings "
+	  "is recommended" },
 	{ IBCC_DECISION_DOUBTED, SLOW,
-	  "counters of leaf3 port 1 are not believed: control taken back",
-	  "counters of leaf3 port 1 are not believed: taking its settings back is recommended" },
+	  "counters of leaf3 port 1 are inconsistent: its settings are reverted",
+	  "counters of leaf3 port 1 are inconsistent: reverting its settings is recommended" },
 };
 
 static struct ibcc_root_parameters root_at(const struct fixture *f, enum ibcc_congestion kind)
@@ -138,14 +142,14 @@ static const struct {
 	  "there are no counters to read: nothing is decided",
 	  NULL },
 	{ { .code = IBCC_SITUATION_BLIND, .ports = 9, .usable = 4 },
-	  "counters tell nothing of 5 of 9 ports (they were not read): nothing is decided",
+	  "counters of 5 of 9 ports are not usable (they were not read): nothing is decided",
 	  NULL },
 	{ { .code = IBCC_SITUATION_BLIND, .ports = 9, .usable = 4, .unsure = 2 },
-	  "counters tell nothing of 5 of 9 ports (3 were not read, others are at their end or were "
+	  "counters of 5 of 9 ports are not usable (3 were not read, others are saturated or were "
 	  "cleared): nothing is decided",
 	  NULL },
 	{ { .code = IBCC_SITUATION_BLIND, .ports = 9, .usable = 4, .unsure = 5 },
-	  "counters tell nothing of 5 of 9 ports (they are at their end or were cleared: a shorter "
+	  "counters of 5 of 9 ports are not usable (they are saturated or were cleared: a shorter "
 	  "interval_ms, or clear_counters, may help): nothing is decided",
 	  NULL },
 	{ { .code = IBCC_SITUATION_NOT_SET },
@@ -154,12 +158,14 @@ static const struct {
 	{ { .code = IBCC_SITUATION_PARTLY_SET },
 	  SLOW_AT "; some of its settings are not on the fabric",
 	  SLOW_AT "; it has settings on the fabric, others are recommended" },
-	{ { .code = IBCC_SITUATION_CONTROLLED, .roots = 1 }, "1 root under control", NULL },
+	{ { .code = IBCC_SITUATION_CONTROLLED, .roots = 1 }, "1 root controlled", NULL },
 	{ { .code = IBCC_SITUATION_CONTROLLED, .roots = 2, .lacking = true },
-	  "2 roots under control; some nodes lack settings",
+	  "2 roots controlled; some nodes lack settings",
 	  NULL },
 	{ { .code = IBCC_SITUATION_UNCONFIRMED }, "congestion seen, to be confirmed", NULL },
-	{ { .code = IBCC_SITUATION_OVER }, "congestion is over: settings from before it", NULL },
+	{ { .code = IBCC_SITUATION_OVER },
+	  "congestion is over: the earlier settings are restored",
+	  NULL },
 	{ { .code = IBCC_SITUATION_UNKNOWN_NODES, .ports = 1 },
 	  "nodes that do not answer may cause the congestion of 1 port: no change recommended",
 	  NULL },
@@ -225,7 +231,7 @@ static void test_many(void **state)
 	for (uint32_t i = 1; i <= 24; i++) {
 		ibcc_rules_say(&pass, IBCC_DECISION_ENLIST, &s)->a = i;
 		n += (size_t)snprintf(want + n, sizeof(want) - n,
-				      "%smore contribute: settings for %u adapters, too",
+				      "%smore adapters contribute: settings for %u more",
 				      i > 1 ? "; " : "", i);
 		assert_words(f, &pass.said, want);
 	}
