@@ -7,7 +7,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 not_ok() { echo "not ok - $*"; exit 1; }
 
-pages='README.md INSTALL.md doc/concepts.md doc/first-day.md doc/reading-a-plan.md doc/troubleshooting.md'
+pages='README.md INSTALL.md doc/concepts.md doc/first-day.md doc/reading-a-plan.md doc/troubleshooting.md doc/compatibility.md'
 pages="$pages $(ls doc/howto/*.md)"
 
 # prose FILE: "LINE SENTENCE" of each sentence, without code, link targets and comments. Headings, list items and cells of
