@@ -291,7 +291,7 @@ static void tell_doubted(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		return;
 	ibcc_trust_say(c->topo, &c->snapshot, text, sizeof(text));
 	ibcc_log_of(IBCC_LOG_DOUBTED, key ? LOG_WARNING : LOG_NOTICE, "%s",
-		    key ? text : "the counters of all ports are believed again");
+		    key ? text : "the counters of all ports are consistent again");
 }
 
 static void tell_held(uint64_t *last, uint64_t key, const struct ibcc_why *now, const char *none)

@@ -344,7 +344,8 @@ void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms)
 	refill_log(s, now_ms);
 	if (s->listener.fd >= 0 && !ibcc_listener_in_place(&s->listener)) {
 		ibcc_plugin_log(&s->log, IBCC_PLUGIN_ERROR,
-				"ERR IC04: somebody removed or replaced %s", s->options.socket);
+				"ERR IC04: the socket %s was removed or replaced",
+				s->options.socket);
 		ibcc_listener_close(&s->listener);
 		s->listen_again_ms = 0;
 	}

@@ -154,7 +154,7 @@ static void fabric(struct ibcc_text *o, const struct ibcc_metrics *m)
 	one_of(o, "ibcc_ports", "state", "fresh", m->n_fresh);
 	one_of(o, "ibcc_ports", "state", "stale", m->n_stale);
 	one_of(o, "ibcc_ports", "state", "unreachable", m->n_unreachable);
-	GAUGE(o, "ibcc_ports_unsure", "Ports with counters at their end, which tell nothing.",
+	GAUGE(o, "ibcc_ports_unsure", "Ports with saturated counters, which are not usable.",
 	      m->n_unsure);
 	GAUGE(o, "ibcc_endports", "Ports with a LID.", m->n_endports);
 	COUNTER(o, "ibcc_passes_cut_total", "Passes that came to their deadline.", m->passes_cut);

@@ -57,12 +57,12 @@ int ibcc_service_no_trial(const struct ibcc_service *s, struct ibcc_why *why)
 		return 0;
 	if (t->is_over)
 		return ibcc_why_set(why, -EBUSY,
-				    "transaction %" PRId64 " is being taken back: %s; \"ibcc-tune "
-				    "disable\" takes all off",
+				    "transaction %" PRId64 " is being reverted: %s; \"ibcc-tune "
+				    "disable\" removes all settings",
 				    t->txn, t->over.text);
 	return ibcc_why_set(why, -EBUSY,
-			    "transaction %" PRId64 " is on trial: \"ibcc-tune confirm\" lets it "
-			    "stand, \"ibcc-tune cancel\" takes it back",
+			    "transaction %" PRId64 " is on trial: \"ibcc-tune confirm\" keeps it, "
+			    "\"ibcc-tune cancel\" reverts it",
 			    t->txn);
 }
 
@@ -108,7 +108,7 @@ static int nothing_on_trial(struct ibcc_service *s, struct ibcc_why *why)
 	if (ibcc_state_trial(s->state, &t) || !t.txn || t.pending)
 		return ibcc_why_set(why, -ENOENT, "nothing is on trial");
 	return ibcc_why_set(why, -ENOENT, "nothing is on trial: transaction %" PRId64 " was %s",
-			    t.txn, t.confirmed ? "confirmed" : "taken back, or taken off");
+			    t.txn, t.confirmed ? "confirmed" : "reverted, or disabled");
 }
 
 int ibcc_service_confirm(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
@@ -123,8 +123,7 @@ int ibcc_service_confirm(struct ibcc_service *s, const struct ibcc_request *r, j
 		return nothing_on_trial(s, why);
 	if (s->trial.is_over)
 		return ibcc_why_set(why, -ENOENT,
-				    "it is too late: transaction %" PRId64
-				    " is being taken back: %s",
+				    "it is too late: transaction %" PRId64 " is being reverted: %s",
 				    txn, s->trial.over.text);
 	rc = ibcc_state_trial_end(s->state, txn, "confirmed", r->who, why);
 	if (rc)
@@ -216,7 +215,7 @@ int ibcc_service_end_trial(struct ibcc_service *s, const char *reason, json_t **
 	if (!s->trial.txn)
 		return 0;
 	if (!s->trial.is_over && !reason)
-		ibcc_why_set(&late, 0, "nobody has confirmed it within %u s", s->trial.within_s);
+		ibcc_why_set(&late, 0, "it was not confirmed within %u s", s->trial.within_s);
 	if (!s->trial.is_over)
 		end(s, reason ? reason : late.text);
 	over = s->trial.over; /* that of the service is gone when it is taken back */

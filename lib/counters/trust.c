@@ -445,7 +445,7 @@ int ibcc_trust_say(const struct ibcc_topo *t, const struct ibcc_snapshot *s, cha
 		buf[0] = '\0';
 	if (!s->n_doubted)
 		return 0;
-	ibcc_text_add(&x, "counters that are not believed: ");
+	ibcc_text_add(&x, "inconsistent counters: ");
 	for (uint32_t i = 0; i < t->n_ports && said < SAID_PORTS; i++) {
 		if (!is_doubted(s, i))
 			continue;

@@ -180,6 +180,6 @@ int ibcc_execute_plan(const struct ibcc_execution *c, struct ibcc_plan *plan, st
 		return rc;
 	undo = take_back(c, plan, r, id, &undo_why);
 	return ibcc_why_set(why, rc, "%s; %s%s", why ? why->text : "",
-			    undo ? "taking the others back failed: " : "the others are taken back",
+			    undo ? "reverting the others failed: " : "the others are reverted",
 			    undo ? undo_why.text : "");
 }

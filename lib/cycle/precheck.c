@@ -23,8 +23,8 @@ const char *ibcc_precheck_reason(const struct ibcc_endport_cc *ep)
 	case IBCC_CC_VENDOR_SILENT:
 		return "does not say whether NVIDIA's own congestion control is on";
 	case IBCC_CC_FOREIGN:
-		return "was given other settings by somebody else: \"ibcc-tune repair\" or "
-		       "\"apply\" overrules that";
+		return "was given other settings by another program: \"ibcc-tune repair\" or "
+		       "\"apply\" overwrites them";
 	case IBCC_CC_NO_EFFECT: return "takes settings that have no effect";
 	case IBCC_CC_UNKNOWN:
 		if (ep->told && ep->err == -EREMOTEIO && ep->status & IBCC_MAD_STATUS_REFUSED)

@@ -234,18 +234,20 @@ int ibcc_election_may_write(const struct ibcc_election *e, int64_t now_s, struct
 	case IBCC_ELECTION_LEADS: return ibcc_why_set(why, 0, "%s", "");
 	case IBCC_ELECTION_ASKS:
 	case IBCC_ELECTION_STANDS:
-		return ibcc_why_set(why, -EAGAIN,
-				    "subnet administration has not told yet which daemon leads");
+		return ibcc_why_set(
+			why, -EAGAIN,
+			"subnet administration has not reported yet which daemon leads");
 	case IBCC_ELECTION_FOLLOWS: return say_leader(e, why);
 	case IBCC_ELECTION_SILENT:
-		return ibcc_why_set(why, -EHOSTUNREACH,
-				    "subnet administration does not answer, so nobody knows which "
-				    "daemon leads: nothing is written; is there a subnet manager "
-				    "(sminfo)?");
+		return ibcc_why_set(
+			why, -EHOSTUNREACH,
+			"subnet administration does not answer, so it is not known which "
+			"daemon leads: nothing is written; is there a subnet manager "
+			"(sminfo)?");
 	case IBCC_ELECTION_REFUSED:
 		return ibcc_why_set(why, 0,
-				    "subnet administration keeps no ServiceRecord for us: nobody "
-				    "can tell whether another daemon writes, too");
+				    "subnet administration does not keep our ServiceRecord, so it "
+				    "is not known whether another daemon writes, too");
 	}
 	return -EAGAIN;
 }

@@ -65,7 +65,7 @@ void ibcc_vendor_text(const struct ibcc_vendor *v, struct ibcc_why *text)
 			      v->n_marking, v->n_reacting);
 	else
 		ibcc_text_add(&x, "NVIDIA congestion control is %s",
-			      v->n_off ? "off" : "there, and nobody tells whether it is on");
+			      v->n_off ? "off" : "present, but no node says whether it is on");
 	say_algorithm(&x, v);
 	if (v->n_off)
 		ibcc_text_add(&x, "%s %u nodes have it off", v->n_on ? ";" : ":", v->n_off);

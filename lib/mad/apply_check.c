@@ -175,7 +175,7 @@ int ibcc_apply_prove(struct ibcc_transport *t, const struct ibcc_change *const *
 
 		err[k] = batch.op[k].err ? IBCC_CHANGE_GONE : 0;
 		if (err[k]) {
-			say(o, change[k], "nobody says whose its LID is");
+			say(o, change[k], "no node answers at its LID");
 			continue;
 		}
 		ibcc_smp_node_info_unpack(batch.op[k].mad, &ni);

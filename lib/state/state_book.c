@@ -240,12 +240,12 @@ static int undo_from(struct ibcc_state *s, int64_t from, struct ibcc_plan *joine
 	if (live > 0 && is_pruned(s, from))
 		return ibcc_why_set(
 			why, -ENOENT,
-			"the history of transaction %lld is not kept in full any more; all "
-			"can be taken back",
+			"the history of transaction %lld is not kept in full any more; only a "
+			"rollback of all transactions is possible",
 			(long long)from);
 	if (!rc && !live)
 		return ibcc_why_set(why, -ENOENT,
-				    "there is no transaction %lld that could be taken back",
+				    "there is no transaction %lld that could be reverted",
 				    (long long)from);
 	if (!rc)
 		rc = ibcc_state_read_book(s, from, &part, damage);
@@ -255,8 +255,8 @@ static int undo_from(struct ibcc_state *s, int64_t from, struct ibcc_plan *joine
 	if (rc == -EIO)
 		return ibcc_why_set(
 			why, rc,
-			"the way back to a transaction needs the state file (%s); all can "
-			"be taken back without",
+			"a rollback to a transaction needs the state file (%s); a rollback of "
+			"all transactions works without it",
 			s->failing ? s->trouble.text : "it cannot be read");
 	return rc ? failed(s, rc, why) : 0;
 }
@@ -274,8 +274,8 @@ int ibcc_state_undo(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined
 	if (rc == -EIO || (!rc && !s->whole))
 		return ibcc_why_set(
 			why, -EIO,
-			"nobody knows what was there before us: %s; \"ibcc-tune disable\" "
-			"takes off what it reads from the nodes",
+			"the earlier settings are not known: %s; \"ibcc-tune disable\" removes "
+			"the settings that it reads from the nodes",
 			s->trouble.text);
 	if (!rc)
 		rc = ibcc_book_joined(&s->book, joined, first);

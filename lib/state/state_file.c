@@ -77,8 +77,8 @@ static const char *reason(sqlite3 *db, int code)
 	case SQLITE_MISMATCH: return "was written by a later version of ibcc-tuned";
 	case SQLITE_CANTOPEN: return "is not there, or cannot be opened";
 	case SQLITE_READONLY_ROLLBACK:
-		return "a program was killed while it wrote, and what is half written must be "
-		       "taken back";
+		return "a program was killed while it wrote, and its incomplete write must be "
+		       "undone";
 	}
 	return db ? sqlite3_errmsg(db) : sqlite3_errstr(code);
 }

@@ -144,7 +144,7 @@ int ibcc_lock_take_over(const char *state_file, int *fd, struct ibcc_why *why)
 	*fd = -1;
 	if (rc == -EAGAIN || rc == -EACCES)
 		return ibcc_why_set(why, -EBUSY,
-				    "somebody else is writing in place of the daemon that has %s",
+				    "another program is writing in place of the daemon that has %s",
 				    path);
 	return ibcc_why_set(why, rc, "the lock %s cannot be taken over: %s", path, strerror(-rc));
 }

@@ -163,7 +163,7 @@ static void test_changed_by_others(void **state)
 	assert_int_equal(registers(&l, "source1")->ca.sl[0].CCTI_Timer, FOREIGN);
 	ep = &l.c.actual.ep[endport_of(&l, "source1")];
 	assert_int_equal(ep->support, IBCC_CC_FOREIGN);
-	assert_non_null(strstr(ibcc_precheck_reason(ep), "by somebody else"));
+	assert_non_null(strstr(ibcc_precheck_reason(ep), "by another program"));
 	/* Read again it still is so. */
 	l.c.actual_known = false;
 	loop_passes(&l, 2);

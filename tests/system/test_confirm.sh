@@ -69,7 +69,7 @@ tune cancel >"$TMP/other.log" 2>&1 && fail "it is canceled twice"
 try 1 --no-wait || fail "a short trial: $(cat "$TMP/apply.log")"
 wait_until 20 as_before || fail "what nobody confirms stays: $(difference "$untuned")"
 wait_until 20 is_over || fail "the trial does not end: $(jq -c .trial "$TMP/status.json")"
-tune history -j | jq -e '.transactions[0] | .action == "rollback" and (.summary | test("nobody has confirmed it within 1 s"))' \
+tune history -j | jq -e '.transactions[0] | .action == "rollback" and (.summary | test("it was not confirmed within 1 s"))' \
 	>/dev/null || fail "the history does not say why: $(tune history)"
 ok "what nobody confirms is taken back, and the history says why"
 tune confirm >"$TMP/other.log" 2>&1 && fail "it is confirmed too late"

@@ -293,7 +293,7 @@ static void test_all_or_nothing(void **state)
 	assert_int_equal(fake_value(&f, GUID_A, CA, 0), 1);
 	assert_int_equal(fake_value(&f, GUID_A, CCT, 1), 3);
 	assert_int_equal(fake_value(&f, GUID_B, CA, 0), -1);
-	assert_non_null(strstr(why.text, "taken back"));
+	assert_non_null(strstr(why.text, "the others are reverted"));
 	assert_int_equal(r.change[2].outcome, IBCC_OUTCOME_FAILED);
 	assert_undo(s, 0, 0, 0);
 	ibcc_result_fini(&r);
