@@ -197,7 +197,7 @@ wait_until 90 journal 'writes verified' || fail "nothing is written in mode appl
 ok "mode apply writes, and says so"
 wrote=$(sed -n 's/.*\[IBCC_LOG_WROTE\] = "\(.*\)",/\1/p' lib/text/log_ids.c)
 check "it is found by its kind" sh_inside "journalctl --no-pager -u ibcc-tuned MESSAGE_ID=$wrote | grep -q 'writes verified'"
-check "and explained" sh_inside "journalctl --no-pager -xu ibcc-tuned MESSAGE_ID=$wrote | grep -q 'ibcc-tune rollback takes'"
+check "and explained" sh_inside "journalctl --no-pager -xu ibcc-tuned MESSAGE_ID=$wrote | grep -q 'Subject: Settings were written and verified'"
 
 page() { sh_inside "exec 3<>/dev/tcp/127.0.0.1/10315 && printf 'GET $1 HTTP/1.0\r\n\r\n' >&3 && timeout 10 cat <&3"; }
 check "metrics are switched on" sh_inside 'systemctl -q enable ibcc-tuned-metrics.socket && systemctl restart ibcc-tuned'
