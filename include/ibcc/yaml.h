@@ -101,10 +101,6 @@ int ibcc_yaml_each(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, co
 			     unsigned int index, void *arg, struct ibcc_yaml_errors *e),
 		   void *arg, struct ibcc_yaml_errors *e);
 
-/* The candidate (of n, by their index) that a misspelt word most likely meant, or NULL. */
-const char *ibcc_yaml_guess(const char *word, const char *(*candidate)(const void *arg, size_t i),
-			    const void *arg, size_t n);
-
 /* Text of a scalar node, NULL if n is none. Value of `key` in a mapping, NULL if absent. */
 const char *ibcc_yaml_scalar(const struct ibcc_yaml_node *n);
 const struct ibcc_yaml_node *ibcc_yaml_get(const struct ibcc_yaml *y,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/guess.h>
+
 #include "scenario_parts.h"
 
 #define NO_OTHER (-1) /* no profile is named */
@@ -47,7 +49,7 @@ static int read_name(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 			begin(d, ibcc_profile((unsigned int)i), d->plain_tick);
 			return 0;
 		}
-	guess = s ? ibcc_yaml_guess(s, profile_candidate, NULL, (size_t)i) : NULL;
+	guess = s ? ibcc_guess_word(s, profile_candidate, NULL, (size_t)i) : NULL;
 	if (guess)
 		return ibcc_yaml_want(y, e, n, path,
 				      "a profile, or a mapping of keys (did you mean %s?)", guess);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/guess.h>
 #include <ibcc/link.h>
 #include <ibcc/scenario_file.h>
 
@@ -67,7 +68,7 @@ int ibcc_scenario_find_node(const struct ibcc_yaml *y, const struct ibcc_yaml_no
 				      "one node, and several have this name: write its GUID, such "
 				      "as 0x%016" PRIx64 ", or its id in the netfile",
 				      t->node[*node].guid);
-	guess = ibcc_yaml_guess(text, node_candidate, t, t->n_nodes);
+	guess = ibcc_guess_word(text, node_candidate, t, t->n_nodes);
 	if (guess)
 		return ibcc_yaml_want(y, e, n, path,
 				      "a node of the topology (did you mean \"%s\"?)", guess);

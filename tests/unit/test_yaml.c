@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <ibcc/guess.h>
 #include <ibcc/yaml.h>
 
 #include "files.h"
@@ -314,13 +315,13 @@ static void test_guess(void **state)
 	static const char *const words[] = { "interval_ms", "timeout_ms", "retries", "ca", "port" };
 
 	(void)state;
-	assert_string_equal(ibcc_yaml_guess("intervall_ms", word_at, words, 5), "interval_ms");
-	assert_string_equal(ibcc_yaml_guess("timeuot_ms", word_at, words, 5), "timeout_ms");
-	assert_string_equal(ibcc_yaml_guess("ac", word_at, words, 5), "ca");
-	assert_null(ibcc_yaml_guess("xy", word_at, words, 5));
-	assert_null(ibcc_yaml_guess("something_else", word_at, words, 5));
-	assert_null(ibcc_yaml_guess("", word_at, words, 5));
-	assert_null(ibcc_yaml_guess("a_word_much_longer_than_any_key_of_ours", word_at, words, 5));
+	assert_string_equal(ibcc_guess_word("intervall_ms", word_at, words, 5), "interval_ms");
+	assert_string_equal(ibcc_guess_word("timeuot_ms", word_at, words, 5), "timeout_ms");
+	assert_string_equal(ibcc_guess_word("ac", word_at, words, 5), "ca");
+	assert_null(ibcc_guess_word("xy", word_at, words, 5));
+	assert_null(ibcc_guess_word("something_else", word_at, words, 5));
+	assert_null(ibcc_guess_word("", word_at, words, 5));
+	assert_null(ibcc_guess_word("a_word_much_longer_than_any_key_of_ours", word_at, words, 5));
 }
 
 int main(void)
