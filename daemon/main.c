@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* ibcc-tuned: options, configuration, then the loop. */
 #include <errno.h>
-#include <getopt.h>
 #include <malloc.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 
+#include <ibcc/command.h>
 #include <ibcc/log.h>
 #include <ibcc/version.h>
 
@@ -21,34 +22,50 @@
  */
 #define MAPPED_BYTES (256 * 1024)
 
-static const char usage[] =
-	"Usage: ibcc-tuned [OPTION]...\n"
-	"Watches an InfiniBand fabric for congestion and tunes its congestion control.\n"
-	"\n"
-	"  -z, --config FILE   configuration, default " IBCC_CONFIG_FILE "\n"
-	"  -F, --fabric NAME   one of several fabrics, whose configuration is\n"
-	"                      " IBCC_SYSCONFDIR "/ibcc-tune/NAME.yaml\n"
-	"      --check-config  check the configuration and exit: 0 good, 78 bad\n"
-	"      --dump          print the effective configuration and exit\n"
-	"  -v, --verbose       log more (twice: debug)\n"
-	"  -h, --help          this help\n"
-	"  -V, --version       version\n"
-	"\n"
-	"Signals: SIGHUP reads the configuration again, SIGTERM ends; settings on the\n"
-	"fabric stay, but for what is on trial.\n";
-
-enum { OPT_CHECK = 256, OPT_DUMP };
-
-static const struct option options[] = {
-	{ "config", required_argument, NULL, 'z' },
-	{ "fabric", required_argument, NULL, 'F' },
-	{ "check-config", no_argument, NULL, OPT_CHECK },
-	{ "dump", no_argument, NULL, OPT_DUMP },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	{ 0 },
+struct args {
+	struct ibcc_loop_options loop;
+	bool check, dump, help, version;
+	int verbose;
 };
+
+static int read_verbose(void *place, const char *value)
+{
+	(void)value;
+	(*(int *)place)++;
+	return 0;
+}
+
+static const struct ibcc_option rows[] = {
+	{ "config", 'z', IBCC_OPTION_TEXT, "FILE", "configuration, default\n" IBCC_CONFIG_FILE,
+	  .at = offsetof(struct args, loop.config_file) },
+	{ "fabric", 'F', IBCC_OPTION_TEXT, "NAME",
+	  "one of several fabrics, whose configuration is\n" IBCC_SYSCONFDIR "/ibcc-tune/NAME.yaml",
+	  .at = offsetof(struct args, loop.fabric) },
+	{ "check-config", 0, IBCC_OPTION_FLAG, NULL,
+	  "check the configuration and exit: 0 good, 78 bad", .at = offsetof(struct args, check) },
+	{ "dump", 0, IBCC_OPTION_FLAG, NULL, "print the effective configuration and exit",
+	  .at = offsetof(struct args, dump) },
+	{ "verbose", 'v', IBCC_OPTION_READ, NULL, "log more (twice: debug)",
+	  .at = offsetof(struct args, verbose), .read = read_verbose },
+	{ "help", 'h', IBCC_OPTION_FLAG, NULL, "show this help",
+	  .at = offsetof(struct args, help) },
+	{ "version", 'V', IBCC_OPTION_FLAG, NULL, "show the version",
+	  .at = offsetof(struct args, version) },
+};
+static const struct ibcc_options options = { rows, sizeof(rows) / sizeof(*rows), NULL };
+
+static int print_usage(void)
+{
+	fputs("Usage: ibcc-tuned [OPTION]...\n"
+	      "Watches an InfiniBand fabric for congestion and tunes its congestion control.\n"
+	      "\n",
+	      stdout);
+	ibcc_options_print(&options, NULL, stdout);
+	return fputs("\n"
+		     "Signals: SIGHUP reads the configuration again. SIGTERM ends the daemon: it\n"
+		     "reverts a change on trial, all other settings stay on the fabric.\n",
+		     stdout) < 0;
+}
 
 /* False: the daemon must not run with the rights that it has. */
 static bool take_rights(const char *user)
@@ -68,55 +85,51 @@ static bool take_rights(const char *user)
 
 int main(int argc, char **argv)
 {
-	struct ibcc_loop_options o = { .log_level = -1 };
+	struct args a = { .loop.log_level = -1 };
+	struct ibcc_loop_options *o = &a.loop;
 	struct ibcc_yaml_errors errors = { 0 };
 	struct ibcc_why why = { "" };
 	char path[IBCC_CONFIG_PATH_BYTES];
-	bool check = false, dump = false;
-	int opt, verbose = 0, rc;
+	int first = argc, rc;
 
 	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
-	while ((opt = getopt_long(argc, argv, "z:F:vhV", options, NULL)) != -1) {
-		switch (opt) {
-		case 'z': o.config_file = optarg; break;
-		case 'F': o.fabric = optarg; break;
-		case OPT_CHECK: check = true; break;
-		case OPT_DUMP: dump = true; break;
-		case 'v': verbose++; break;
-		case 'h': return fputs(usage, stdout) < 0;
-		case 'V': return printf("ibcc-tuned %s\n", IBCC_VERSION) < 0;
-		default: fputs("Try 'ibcc-tuned --help'.\n", stderr); return 1;
-		}
-	}
-	if (optind < argc) {
-		fprintf(stderr, "ibcc-tuned: unexpected argument '%s'\nTry 'ibcc-tuned --help'.\n",
-			argv[optind]);
+	if (ibcc_options_read(&options, argc, argv, &a, &first, NULL)) {
+		fputs("Try 'ibcc-tuned --help'.\n", stderr);
 		return 1;
 	}
-	if (ibcc_conf_of_fabric(o.fabric, path, sizeof(path), &o.config_file)) {
+	if (a.help)
+		return print_usage();
+	if (a.version)
+		return printf("ibcc-tuned %s\n", IBCC_VERSION) < 0;
+	if (first < argc) {
+		fprintf(stderr, "ibcc-tuned: unexpected argument '%s'\nTry 'ibcc-tuned --help'.\n",
+			argv[first]);
+		return 1;
+	}
+	if (ibcc_conf_of_fabric(o->fabric, path, sizeof(path), &o->config_file)) {
 		fprintf(stderr,
 			"ibcc-tuned: --fabric: '%s' is no name of letters, digits, _, - and .\n",
-			o.fabric);
+			o->fabric);
 		return 1;
 	}
-	rc = ibcc_conf_load(o.config_file, o.fabric, &o.config, &o.cc_key, &errors);
+	rc = ibcc_conf_load(o->config_file, o->fabric, &o->config, &o->cc_key, &errors);
 	if (rc)
 		fputs(errors.text ? errors.text : "no memory\n", stderr);
 	ibcc_yaml_errors_fini(&errors);
 	if (rc)
 		return IBCC_CONFIG_EXIT_STATUS;
-	if (dump)
-		return ibcc_config_dump(&o.config, stdout) ? 1 : 0;
-	if (check)
-		return printf("%s: %s\n", ibcc_conf_file(o.config_file),
-			      ibcc_conf_has_file(o.config_file)
+	if (a.dump)
+		return ibcc_config_dump(&o->config, stdout) ? 1 : 0;
+	if (a.check)
+		return printf("%s: %s\n", ibcc_conf_file(o->config_file),
+			      ibcc_conf_has_file(o->config_file)
 				      ? "configuration is good"
 				      : "there is none, all settings have their defaults") < 0;
-	if (verbose)
-		o.log_level = verbose > 1 ? LOG_DEBUG : LOG_INFO;
-	ibcc_log_open("ibcc-tuned", (enum ibcc_log_target)o.config.log_target,
-		      o.log_level < 0 ? o.config.log_level : o.log_level);
-	if (!take_rights(o.config.user))
+	if (a.verbose)
+		o->log_level = a.verbose > 1 ? LOG_DEBUG : LOG_INFO;
+	ibcc_log_open("ibcc-tuned", (enum ibcc_log_target)o->config.log_target,
+		      o->log_level < 0 ? o->config.log_level : o->log_level);
+	if (!take_rights(o->config.user))
 		return IBCC_CONFIG_EXIT_STATUS;
 	/* Whatever is wrong in here must not become more than that user. */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -124,7 +137,7 @@ int main(int argc, char **argv)
 	if (rc)
 		ibcc_log(LOG_WARNING, "the daemon runs without its filter of system calls: %s",
 			 strerror(-rc));
-	rc = ibcc_loop_run(&o, &why);
+	rc = ibcc_loop_run(o, &why);
 	if (rc)
 		ibcc_log_of(IBCC_LOG_FAILED, LOG_ERR, "%s", why.text);
 	return rc ? 1 : 0;

@@ -1,37 +1,42 @@
 #compdef ibcc-tune
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# zsh completion of ibcc-tune(1): options and commands as its own help lists them, with what it says of
-# them; nodes and numbers of changes as the daemon tells them, without a MAD.
+# zsh completion of ibcc-tune(1): commands, options and what an option takes, as its own help lists them;
+# nodes and numbers of changes as the daemon knows them, without a MAD.
 _ibcc_tune()
 {
 	local -a match mbegin mend lines commands options nodes
-	local prev=${words[CURRENT - 1]} word command=
-	case $prev in
-	-z | --config | -o | --output | --node-name-map | --socket | --save | --html | --load-cache | --counters) _files; return ;;
-	--sysfs-root) _files -/; return ;;
-	-C | --Ca) compadd -- /sys/class/infiniband/*(N:t); return ;;
-	--via) compadd plugin direct; return ;;
-	--units) compadd MB/s Gb/s; return ;;
-	--color) compadd auto always never; return ;;
-	esac
+	local prev=${words[CURRENT - 1]} word command= value=
 	lines=("${(@f)$(_call_program help $words[1] --help 2>/dev/null)}")
 	# "  name       what it does" of a command, and "  -n, --name VALUE   what it does" of an option.
 	for word in $lines; do
-		if [[ $word =~ '^  ([a-z][a-z-]*) +(.*)$' ]]; then
-			commands+=("$match[1]:$match[2]")
-		elif [[ $word =~ '^ [^-]*(-[a-zA-Z], |)--([a-zA-Z-]+)[^ ]*( [A-Z][^ ]*)?( +(.*))?$' ]]; then
-			options+=("--$match[2]:$match[5]")
-		fi
+		[[ ! $word =~ '^  ([a-z][a-z-]*) +(.*)$' ]] || commands+=("$match[1]:$match[2]")
 	done
 	for word in ${words[2,CURRENT - 1]}; do
 		[[ -n $command || -z ${(M)commands:#$word:*} ]] || command=$word
 	done
+	[[ -z $command ]] || lines+=("${(@f)$(_call_program help $words[1] help $command 2>/dev/null)}")
+	for word in $lines; do
+		[[ $word =~ '^ +(-[a-zA-Z]|),? ?--([a-zA-Z-]+)[^ ]*( ([^ ]+))?( +(.*))?$' ]] || continue
+		options+=("--$match[2]:$match[6]")
+		[[ $prev != "--$match[2]" && ( -z $match[1] || $prev != $match[1] ) ]] || value=$match[4]
+	done
+	case $prev in
+	-C | --Ca) compadd -- /sys/class/infiniband/*(N:t); return ;;
+	--confirm-within) compadd 60s 120s 5m 15m 1h; return ;;
+	esac
+	case $value in
+	'') ;;
+	FILE | PATH) _files; return ;;
+	FOLDER) _files -/; return ;;
+	*'|'*) compadd -- ${(s:|:)value}; return ;;
+	*) return ;;
+	esac
 	if [[ ${words[CURRENT]} == -* ]]; then
 		_describe -o option options
 		return
 	fi
 	case $command in
-	'') _describe command commands ;;
+	'' | help) _describe command commands ;;
 	apply | key) _files ;;
 	show)
 		nodes=(${(f)"$(_call_program nodes $words[1] report -j 2>/dev/null | sed -n 's/^ *"node": "\(.*\)",*$/\1/p' | sort -u)"})

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* ibcc-tune: options and the table of commands. */
+/* ibcc-tune: the table of commands and the table of options. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <ibcc/command.h>
+#include <ibcc/guess.h>
 #include <ibcc/log.h>
 #include <ibcc/version.h>
 
@@ -23,59 +25,58 @@ struct command {
 	int max_args;
 	bool emergency; /* has to go where the configuration is bad */
 	bool asks;      /* changes the fabric, and wants a yes */
-	const char *help;
+	const char *arguments, *help, *example;
 };
 
+static int tune_help(struct tune *t);
+
 static const struct command commands[] = {
-	{ "plan", tune_plan, 0, false, false,
-	  "what would be changed and why; writes nothing (also --dry-run)" },
-	{ "apply", tune_apply, 1, false, true,
-	  "[FILE]  make these changes, or those of a plan in a file" },
-	{ "confirm", tune_confirm, 0, false, false, "let what is on trial stand" },
-	{ "cancel", tune_cancel, 0, true, false, "take what is on trial back now" },
-	{ "rollback", tune_rollback, 1, true, true,
-	  "[ID]  back to before our changes, or before number ID" },
-	{ "disable", tune_disable, 0, true, true, "take congestion control off the fabric" },
-	{ "repair", tune_repair, 0, false, true,
-	  "write again what somebody else, or a reboot, changed" },
-	{ "key", tune_key, 1, false, true, "FILE  give all nodes the CC_Key in this file" },
-	{ "status", tune_status, 0, true, false, "what the daemon is doing" },
-	{ "top", tune_top, 0, true, false,
-	  "the same again and again: roots, rates, settings, decision" },
-	{ "show", tune_show, 1, false, false,
-	  "[NODE]  settings on the fabric, read now; a name, GUID or LID" },
-	{ "report", tune_report, 0, false, false,
-	  "all about the last pass in one file, for a ticket: --html FILE" },
-	{ "bundle", tune_bundle, 0, false, false,
-	  "the last pass in figures, for support: -o FILE, --anonymous" },
-	{ "probe", tune_probe, 0, false, false, "what each device type of the fabric answers" },
-	{ "what-if", tune_what_if, 0, false, false,
-	  "what settings of your own would bring; writes nothing" },
-	{ "history", tune_history, 1, false, false, "[ID]  what was changed, when, by whom" },
-	{ "ooo-check", tune_ooo_check, 0, false, false,
-	  "packets out of order that this host's adapters counted" },
+	{ "plan", tune_plan, 0, false, false, "",
+	  "show the recommended changes and why; changes nothing", "plan --root 1" },
+	{ "apply", tune_apply, 1, false, true, "[FILE]",
+	  "make the changes of the plan, or of a plan in a file", "apply --confirm-within 2m" },
+	{ "confirm", tune_confirm, 0, false, false, "", "keep the change on trial", "confirm" },
+	{ "cancel", tune_cancel, 0, true, false, "", "revert the change on trial now", "cancel" },
+	{ "rollback", tune_rollback, 1, true, true, "[ID]",
+	  "restore what was before all changes, or before change ID", "rollback 17" },
+	{ "disable", tune_disable, 0, true, true, "",
+	  "turn congestion control off on the whole fabric", "disable" },
+	{ "repair", tune_repair, 0, false, true, "",
+	  "restore settings that a reboot or another program changed", "repair" },
+	{ "key", tune_key, 1, false, true, "FILE", "give all nodes the CC_Key in this file",
+	  "key /etc/ibcc-tune/new_key --protect" },
+	{ "status", tune_status, 0, true, false, "", "show what the daemon does and sees",
+	  "status --watch" },
+	{ "top", tune_top, 0, true, false, "",
+	  "live view of congestion, rates, settings and decisions", "top --watch 5" },
+	{ "show", tune_show, 1, false, false, "[NODE]",
+	  "read the settings on the fabric; NODE: a name, GUID or LID", "show leaf2" },
+	{ "report", tune_report, 0, false, false, "",
+	  "write one HTML page about the fabric, for a ticket", "report --html report.html" },
+	{ "bundle", tune_bundle, 0, false, false, "",
+	  "write the measured data to one file, for support", "bundle -o bundle.json --anonymous" },
+	{ "probe", tune_probe, 0, false, false, "", "show what each device type supports",
+	  "probe" },
+	{ "what-if", tune_what_if, 0, false, false, "",
+	  "predict the effect of your own settings; changes nothing",
+	  "what-if --set ccti_timer=30" },
+	{ "history", tune_history, 1, false, false, "[ID]",
+	  "list what was changed, when, by which user, and its effect", "history --limit 5" },
+	{ "ooo-check", tune_ooo_check, 0, false, false, "",
+	  "count the out-of-order packets at this host's adapters", "ooo-check" },
+	{ "help", tune_help, 1, true, false, "[COMMAND]",
+	  "show the commands, or one of them with its options", "help apply" },
 };
 /* Between readings without a daemon, at most, unless asked for. */
 #define ALONE_INTERVAL_MS 1000u
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-static const char usage_head[] = "Usage: ibcc-tune [OPTION]... COMMAND [ARGUMENT]\n"
-				 "       ibcc-tune [OPTION]... --dry-run\n"
-				 "Tunes the congestion control of an InfiniBand fabric.\n"
-				 "\n"
-				 "Commands:\n";
-
-static const char usage_end[] =
-	"\n"
-	"Exit codes: 0 done, 1 error, 2 changes to make (--detailed-exitcode),\n"
-	"78 bad configuration.\n";
-
 /* Options that override the configuration, kept until that has been read. */
 struct overrides {
 	const char *config_file, *fabric, *ca, *port, *timeout, *cc_key, *via, *interval, *limit,
 		*lease, *socket, *root, *confirm, *watch, *units, *color, *columns, *sort;
-	bool dry_run, csv;
+	bool dry_run, csv, help;
 };
 
 /* What the command line comes to. */
@@ -85,7 +86,7 @@ struct args {
 };
 
 /* What ends the reading of options. */
-enum { READ_HELP = 1, READ_VERSION, READ_TOO_MANY };
+enum { READ_VERSION = 1, READ_TOO_MANY };
 
 static int read_json(void *place, const char *value)
 {
@@ -136,13 +137,6 @@ static int read_debug(void *place, const char *value)
 	return 0;
 }
 
-static int read_help(void *place, const char *value)
-{
-	(void)place;
-	(void)value;
-	return READ_HELP;
-}
-
 static int read_version(void *place, const char *value)
 {
 	(void)place;
@@ -150,144 +144,190 @@ static int read_version(void *place, const char *value)
 	return READ_VERSION;
 }
 
+/* What one command takes, or a few, and then what all take. Usage, completion and the check of the
+ * man page are made of these rows.
+ */
 static const struct ibcc_option rows[] = {
 	{ "dry-run", 'n', IBCC_OPTION_FLAG, NULL, "same as the command plan",
-	  .at = offsetof(struct args, o.dry_run) },
+	  .at = offsetof(struct args, o.dry_run), .commands = "plan" },
 	{ "yes", 'y', IBCC_OPTION_FLAG, NULL,
-	  "apply, rollback, disable, repair, key: do not ask;\n"
-	  "needed without a terminal and with -j",
-	  .at = offsetof(struct args, t.yes) },
+	  "do not ask before changes to the fabric;\n"
+	  "required without a terminal and with -j",
+	  .at = offsetof(struct args, t.yes), .commands = "apply rollback disable repair key" },
 	{ "confirm-within", 0, IBCC_OPTION_TEXT, "TIME",
-	  "apply: take it back unless confirmed so soon: 120s,\n"
-	  "2m, 1h",
-	  .at = offsetof(struct args, o.confirm) },
+	  "revert the changes unless you confirm them within\n"
+	  "this time, such as 120s, 2m or 1h",
+	  .at = offsetof(struct args, o.confirm), .commands = "apply" },
 	{ "no-wait", 0, IBCC_OPTION_FLAG, NULL,
-	  "apply: end at the first writes; the daemon goes on",
-	  .at = offsetof(struct args, t.no_wait) },
+	  "return after the first writes; the daemon\n"
+	  "continues to refine them",
+	  .at = offsetof(struct args, t.no_wait), .commands = "apply" },
 	{ "output", 'o', IBCC_OPTION_TEXT, "FILE",
-	  "plan: keep it, for ibcc-tune apply FILE; bundle: it",
-	  .at = offsetof(struct args, t.output) },
-	{ "anonymous", 0, IBCC_OPTION_FLAG, NULL, "bundle: made-up GUIDs, names and LIDs",
-	  .at = offsetof(struct args, t.anonymous) },
+	  "plan: also write the plan to this file, for apply\n"
+	  "bundle: write the bundle to this file",
+	  .at = offsetof(struct args, t.output), .commands = "plan bundle" },
+	{ "anonymous", 0, IBCC_OPTION_FLAG, NULL, "replace GUIDs, names and LIDs by made-up ones",
+	  .at = offsetof(struct args, t.anonymous), .commands = "bundle" },
+	{ "detailed-exitcode", 0, IBCC_OPTION_FLAG, NULL,
+	  "plan: exit with 2 if there are changes to make\n"
+	  "status: exit with 2 if something needs attention",
+	  .at = offsetof(struct args, t.detailed_exitcode), .commands = "plan status" },
+	{ "full", 0, IBCC_OPTION_FLAG, NULL, "list every sender and every setting",
+	  .at = offsetof(struct args, t.full), .commands = "plan apply" },
+	{ "root", 0, IBCC_OPTION_TEXT, "N", "show congestion root N with all its senders",
+	  .at = offsetof(struct args, o.root), .commands = "plan" },
+	{ "node", 0, IBCC_OPTION_TEXT, "GLOB", "only nodes with matching names, such as 'h1*'",
+	  .at = offsetof(struct args, t.node), .commands = "plan" },
+	{ "skip-unsupported", 0, IBCC_OPTION_FLAG, NULL,
+	  "leave nodes without congestion control out",
+	  .at = offsetof(struct args, t.skip_unsupported), .commands = "plan apply" },
+	{ "series", 0, IBCC_OPTION_FLAG, NULL, "with -j: also the measurements of 24 hours",
+	  .at = offsetof(struct args, t.series), .commands = "history" },
+	{ "plot", 0, IBCC_OPTION_TEXT, "FILE", "plot the last 24 hours to an SVG file",
+	  .at = offsetof(struct args, t.plot), .commands = "history" },
+	{ "limit", 0, IBCC_OPTION_TEXT, "N",
+	  "history: show N entries (default 20)\n"
+	  "top: stop after N refreshes",
+	  .at = offsetof(struct args, o.limit), .commands = "history top" },
+	{ "watch", 0, IBCC_OPTION_READ, "SECONDS", "refresh every so many seconds (default 2)",
+	  .commands = "status top", .read = read_watch, .optional = true },
+	{ "csv", 0, IBCC_OPTION_FLAG, NULL,
+	  "plan: print the changes as CSV, or with --root the\n"
+	  "plan: senders of that root\n"
+	  "show: print the table as CSV\n"
+	  "probe: print the tables as CSV",
+	  .at = offsetof(struct args, o.csv), .commands = "plan show probe" },
+	{ "columns", 0, IBCC_OPTION_TEXT, "NAME,...", "only these columns",
+	  .at = offsetof(struct args, o.columns), .commands = "plan show probe" },
+	{ "sort", 0, IBCC_OPTION_TEXT, "[-]NAME", "sort by this column, with - in descending order",
+	  .at = offsetof(struct args, o.sort), .commands = "plan show probe" },
+	{ "protect", 0, IBCC_OPTION_FLAG, NULL, "require the key for reading as well",
+	  .at = offsetof(struct args, t.protect), .commands = "key" },
+	{ "lease", 0, IBCC_OPTION_TEXT, "SECONDS",
+	  "protection ends this long after a wrong key;\n"
+	  "0: never",
+	  .at = offsetof(struct args, o.lease), .commands = "key" },
+	{ "html", 0, IBCC_OPTION_TEXT, "FILE", "write the page to this file",
+	  .at = offsetof(struct args, t.html), .commands = "report" },
+	{ "save", 0, IBCC_OPTION_TEXT, "FILE", "write a record without GUIDs, LIDs and names",
+	  .at = offsetof(struct args, t.save), .commands = "probe" },
+	{ "load-cache", 0, IBCC_OPTION_TEXT, "FILE",
+	  "take the fabric and its settings from a bundle,\n"
+	  "without a daemon or a fabric",
+	  .at = offsetof(struct args, t.cache), .commands = "plan what-if" },
+	{ "counters", 0, IBCC_OPTION_TEXT, "FILE",
+	  "take counters and decisions from another bundle",
+	  .at = offsetof(struct args, t.counters), .commands = "plan what-if" },
+	{ "set", 0, IBCC_OPTION_READ, "KEY=NUMBER",
+	  "use this value, not the plan's, of ccti_timer,\n"
+	  "ccti_increase, table_end, threshold or\n"
+	  "marking_rate; repeat it for several",
+	  .at = offsetof(struct args, t), .commands = "what-if", .read = read_set },
+	{ "sysfs-root", 0, IBCC_OPTION_TEXT, "FOLDER", "the folder that has sys/ (default /)",
+	  .at = offsetof(struct args, t.sysfs), .commands = "ooo-check" },
+
 	{ "json", 'j', IBCC_OPTION_READ, NULL, "answer in JSON",
 	  .at = offsetof(struct args, t.json), .read = read_json },
-	{ "detailed-exitcode", 0, IBCC_OPTION_FLAG, NULL,
-	  "plan, status: exit with 2 if there is something\n"
-	  "to do: changes to make, ports not read",
-	  .at = offsetof(struct args, t.detailed_exitcode) },
-	{ "full", 0, IBCC_OPTION_FLAG, NULL, "plan, apply: each source and each setting",
-	  .at = offsetof(struct args, t.full) },
-	{ "root", 0, IBCC_OPTION_TEXT, "N", "plan: root N with all its sources",
-	  .at = offsetof(struct args, o.root) },
-	{ "node", 0, IBCC_OPTION_TEXT, "GLOB", "plan: only nodes with such names",
-	  .at = offsetof(struct args, t.node) },
-	{ "skip-unsupported", 0, IBCC_OPTION_FLAG, NULL,
-	  "let nodes without congestion control out of a plan",
-	  .at = offsetof(struct args, t.skip_unsupported) },
-	{ "via", 0, IBCC_OPTION_TEXT, "plugin|direct", "who writes, without a daemon",
-	  .at = offsetof(struct args, o.via) },
-	{ "interval-ms", 0, IBCC_OPTION_TEXT, "MS",
-	  "between readings of the counters, without a daemon",
-	  .at = offsetof(struct args, o.interval) },
-	{ "series", 0, IBCC_OPTION_FLAG, NULL, "history: with -j, what was measured in 24 hours",
-	  .at = offsetof(struct args, t.series) },
-	{ "plot", 0, IBCC_OPTION_TEXT, "FILE", "history: that, and the transactions, as SVG",
-	  .at = offsetof(struct args, t.plot) },
-	{ "limit", 0, IBCC_OPTION_TEXT, "N",
-	  "history: so many, default 20; top: so many looks,\n"
-	  "default until q",
-	  .at = offsetof(struct args, o.limit) },
-	{ "watch", 0, IBCC_OPTION_READ, "SECONDS",
-	  "status, top: look again after so long, default 2", .read = read_watch,
-	  .optional = true },
-	{ "csv", 0, IBCC_OPTION_FLAG, NULL,
-	  "plan, show, probe: tables as CSV; of a plan the\n"
-	  "changes, or with --root its sources",
-	  .at = offsetof(struct args, o.csv) },
-	{ "columns", 0, IBCC_OPTION_TEXT, "NAME,...", "plan, show, probe: these columns",
-	  .at = offsetof(struct args, o.columns) },
-	{ "sort", 0, IBCC_OPTION_TEXT, "[-]NAME",
-	  "plan, show, probe: by this column, with - from the\n"
-	  "most on",
-	  .at = offsetof(struct args, o.sort) },
-	{ "no-pager", 0, IBCC_OPTION_READ, NULL, "never through $PAGER", .read = read_no_pager },
-	{ "units", 0, IBCC_OPTION_TEXT, "MB/s|Gb/s", "of rates, default MB/s",
+	{ "units", 0, IBCC_OPTION_TEXT, "MB/s|Gb/s", "unit of rates (default MB/s)",
 	  .at = offsetof(struct args, o.units) },
-	{ "color", 0, IBCC_OPTION_TEXT, "WHEN", "auto, always or never",
-	  .at = offsetof(struct args, o.color) },
-	{ "protect", 0, IBCC_OPTION_FLAG, NULL, "key: let nobody read without the key",
-	  .at = offsetof(struct args, t.protect) },
-	{ "lease", 0, IBCC_OPTION_TEXT, "SECONDS",
-	  "key: protection ends so long after a wrong key;\n"
-	  "0: never",
-	  .at = offsetof(struct args, o.lease) },
-	{ "html", 0, IBCC_OPTION_TEXT, "FILE", "report: a page that is one file",
-	  .at = offsetof(struct args, t.html) },
-	{ "save", 0, IBCC_OPTION_TEXT, "FILE",
-	  "probe: keep the answer as a record without GUIDs,\n"
-	  "LIDs, names",
-	  .at = offsetof(struct args, t.save) },
-	{ "load-cache", 0, IBCC_OPTION_TEXT, "FILE",
-	  "plan, what-if: the fabric and its settings from\n"
-	  "this bundle,",
-	  .at = offsetof(struct args, t.cache) },
-	{ "counters", 0, IBCC_OPTION_TEXT, "FILE",
-	  "and what was counted and decided; one is for both",
-	  .at = offsetof(struct args, t.counters) },
-	{ "set", 0, IBCC_OPTION_READ, "KEY=NUMBER",
-	  "what-if: ccti_timer, ccti_increase, table_end,\n"
-	  "threshold, marking_rate in place of the plan's;\n"
-	  "several times",
-	  .at = offsetof(struct args, t), .read = read_set },
-	{ "node-name-map", 0, IBCC_OPTION_TEXT, "FILE", "names of nodes",
+	{ "color", 0, IBCC_OPTION_TEXT, "auto|always|never",
+	  "colours (default auto: on a terminal)", .at = offsetof(struct args, o.color) },
+	{ "no-pager", 0, IBCC_OPTION_READ, NULL, "do not send long output through $PAGER",
+	  .read = read_no_pager },
+	{ "node-name-map", 0, IBCC_OPTION_TEXT, "FILE",
+	  "names of nodes, as infiniband-diags reads them",
 	  .at = offsetof(struct args, t.name_map) },
-	{ "sysfs-root", 0, IBCC_OPTION_TEXT, "FOLDER", "ooo-check: where sys/ is, default /",
-	  .at = offsetof(struct args, t.sysfs) },
 	{ "socket", 0, IBCC_OPTION_TEXT, "PATH",
-	  "the daemon's control socket, whatever the\n"
-	  "configuration says",
+	  "the daemon's control socket, in place of that in\n"
+	  "the configuration",
 	  .at = offsetof(struct args, o.socket) },
 	{ "config", 'z', IBCC_OPTION_TEXT, "FILE", "configuration, default\n" IBCC_CONFIG_FILE,
 	  .at = offsetof(struct args, o.config_file) },
 	{ "fabric", 'F', IBCC_OPTION_TEXT, "NAME",
 	  "one of several fabrics, whose configuration is\n" IBCC_SYSCONFDIR "/ibcc-tune/NAME.yaml",
 	  .at = offsetof(struct args, o.fabric) },
+	{ "via", 0, IBCC_OPTION_TEXT, "plugin|direct",
+	  "without a daemon: write through the OpenSM plugin\n"
+	  "or by the port of this host",
+	  .at = offsetof(struct args, o.via) },
+	{ "interval-ms", 0, IBCC_OPTION_TEXT, "MS",
+	  "without a daemon: time between counter readings",
+	  .at = offsetof(struct args, o.interval) },
 	{ "Ca", 'C', IBCC_OPTION_TEXT, "NAME", "channel adapter to use",
 	  .at = offsetof(struct args, o.ca) },
-	{ "Port", 'P', IBCC_OPTION_TEXT, "NUMBER", "its port",
+	{ "Port", 'P', IBCC_OPTION_TEXT, "NUMBER", "port of that adapter",
 	  .at = offsetof(struct args, o.port) },
-	{ "timeout", 't', IBCC_OPTION_TEXT, "MS", "of a MAD",
+	{ "timeout", 't', IBCC_OPTION_TEXT, "MS", "how long to wait for the answer to a MAD",
 	  .at = offsetof(struct args, o.timeout) },
 	{ "cckey", 'c', IBCC_OPTION_TEXT, "KEY",
-	  "CC_Key; the configuration's cc_key_file keeps it\n"
-	  "off the command line",
+	  "CC_Key; prefer cc_key_file in the configuration,\n"
+	  "as other users can read command lines",
 	  .at = offsetof(struct args, o.cc_key) },
-	{ "errors", 'e', IBCC_OPTION_FLAG, NULL, "say how many MADs were lost",
+	{ "errors", 'e', IBCC_OPTION_FLAG, NULL, "report how many MADs were lost",
 	  .at = offsetof(struct args, t.errors) },
-	{ "verbose", 'v', IBCC_OPTION_READ, NULL, "say more",
+	{ "verbose", 'v', IBCC_OPTION_READ, NULL, "show more",
 	  .at = offsetof(struct args, t.verbose), .read = read_verbose },
-	{ "debug", 'd', IBCC_OPTION_READ, NULL, "say all", .at = offsetof(struct args, t.verbose),
-	  .read = read_debug },
-	{ "help", 'h', IBCC_OPTION_READ, NULL, "this help", .read = read_help },
-	{ "version", 'V', IBCC_OPTION_READ, NULL, "version", .read = read_version },
+	{ "debug", 'd', IBCC_OPTION_READ, NULL, "show everything",
+	  .at = offsetof(struct args, t.verbose), .read = read_debug },
+	{ "help", 'h', IBCC_OPTION_FLAG, NULL, "show this help",
+	  .at = offsetof(struct args, o.help) },
+	{ "version", 'V', IBCC_OPTION_READ, NULL, "show the version", .read = read_version },
 };
 static const struct ibcc_options options = { rows, sizeof(rows) / sizeof(*rows), NULL };
 
 static int print_usage(void)
 {
-	size_t i;
-
-	fputs(usage_head, stdout);
-	for (i = 0; i < N_COMMANDS; i++)
+	fputs("Usage: ibcc-tune [OPTION]... COMMAND [ARGUMENT]\n"
+	      "       ibcc-tune [OPTION]... --dry-run\n"
+	      "Tunes the congestion control of an InfiniBand fabric.\n"
+	      "\n"
+	      "Commands:\n",
+	      stdout);
+	for (size_t i = 0; i < N_COMMANDS; i++)
 		printf("  %-10s %s\n", commands[i].name, commands[i].help);
-	fputs("\nOptions:\n", stdout);
-	ibcc_options_print(&options, stdout);
-	return fputs(usage_end, stdout) < 0 ? TUNE_ERROR : TUNE_OK;
+	fputs("\nOptions of all commands:\n", stdout);
+	ibcc_options_print(&options, NULL, stdout);
+	return fputs("\n"
+		     "'ibcc-tune help COMMAND' shows the other options of a command.\n"
+		     "Exit codes: 0 done, 1 error, 2 changes to make (--detailed-exitcode),\n"
+		     "78 bad configuration.\n",
+		     stdout) < 0
+		       ? TUNE_ERROR
+		       : TUNE_OK;
 }
 
-static int hint(void)
+static bool has_options(const struct command *c)
 {
-	fputs("Try 'ibcc-tune --help'.\n", stderr);
+	for (size_t i = 0; i < options.n; i++)
+		if (rows[i].commands && ibcc_options_takes(&rows[i], c->name))
+			return true;
+	return false;
+}
+
+static int print_usage_of(const struct command *c)
+{
+	printf("Usage: ibcc-tune [OPTION]... %s%s%s\n%c%s.\n", c->name, *c->arguments ? " " : "",
+	       c->arguments, toupper(c->help[0]), c->help + 1);
+	if (has_options(c)) {
+		fputs("\nOptions:\n", stdout);
+		ibcc_options_print(&options, c->name, stdout);
+	}
+	return printf("\nFor example:\n"
+		      "  ibcc-tune %s\n"
+		      "\n"
+		      "'ibcc-tune --help' lists the options that all commands take.\n",
+		      c->example) < 0
+		       ? TUNE_ERROR
+		       : TUNE_OK;
+}
+
+/* Where to read on after a mistake, with a command or without one. */
+static int hint(const struct command *c)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "ibcc-tune %s%s", c ? "help " : "--help", c ? c->name : "");
+	fprintf(stderr, "Try '%s'.\n", text);
 	tune_error_object("wrong usage, see ibcc-tune --help");
 	return TUNE_ERROR;
 }
@@ -300,6 +340,54 @@ static const struct command *find_command(const char *name)
 		if (!strcmp(commands[i].name, name))
 			return &commands[i];
 	return NULL;
+}
+
+static const char *command_candidate(const void *arg, size_t i)
+{
+	return ((const struct command *)arg)[i].name;
+}
+
+static int unknown_command(const char *name)
+{
+	const char *guess = ibcc_guess_word(name, command_candidate, commands, N_COMMANDS);
+
+	if (guess)
+		tune_fail("unknown command '%s', did you mean '%s'?", name, guess);
+	else
+		tune_fail("unknown command '%s'", name);
+	return hint(NULL);
+}
+
+static int tune_help(struct tune *t)
+{
+	const struct command *c = t->n_args ? find_command(t->args[0]) : NULL;
+
+	if (t->n_args && !c)
+		return unknown_command(t->args[0]);
+	return c ? print_usage_of(c) : print_usage();
+}
+
+/* Beside another command an option would do nothing, and look as if it had. */
+static bool options_fit(const struct command *c, uint64_t given)
+{
+	const struct ibcc_option *o = ibcc_options_misfit(&options, given, c->name);
+	char takers[160] = "";
+	size_t len = 0, left;
+
+	if (!o)
+		return true;
+	for (const char *at = o->commands; *at; at += strspn(at, " ")) {
+		left = strcspn(at, " ");
+		len += (size_t)snprintf(takers + len, sizeof(takers) - len, "%s%.*s",
+					!len              ? ""
+					: strchr(at, ' ') ? ", "
+							  : " and ",
+					(int)left, at);
+		at += left;
+	}
+	tune_fail("--%s: '%s' does not take this option, only %s %s", o->name, c->name, takers,
+		  strchr(o->commands, ' ') ? "do" : "does");
+	return false;
 }
 
 /* "120", "120s", "2m", "1h". */
@@ -398,41 +486,60 @@ static bool override(struct tune *t, const struct overrides *o)
 	return true;
 }
 
-static int run(struct tune *t, const struct overrides *o)
+/* The command that the arguments name, which end up behind it; NULL after a message. */
+static const struct command *take_command(struct tune *t, const struct overrides *o)
 {
-	const struct command *c = NULL;
+	const struct command *c;
+
+	if (o->dry_run && t->n_args && strcmp(t->args[0], "plan")) {
+		tune_fail("--dry-run: '%s' has no dry run, it is a command of its own", t->args[0]);
+		hint(NULL);
+		return NULL;
+	}
+	if (!t->n_args && !o->dry_run) {
+		tune_fail("a command is missing");
+		hint(NULL);
+		return NULL;
+	}
+	c = find_command(t->n_args ? t->args[0] : "plan");
+	if (!c) {
+		unknown_command(t->args[0]);
+		return NULL;
+	}
+	if (t->n_args) {
+		t->n_args--;
+		t->args++;
+	}
+	if (t->n_args > c->max_args) {
+		tune_fail("%s: unexpected argument '%s'", c->name, t->args[c->max_args]);
+		hint(c);
+		return NULL;
+	}
+	return c;
+}
+
+static int run(struct tune *t, const struct overrides *o, uint64_t given)
+{
+	const struct command *c;
 	struct ibcc_yaml_errors errors = { 0 };
 	const char *file = o->config_file;
 	char path[IBCC_CONFIG_PATH_BYTES];
 	const char *missed, *known;
 	int rc, code;
 
-	if (o->dry_run && t->n_args && strcmp(t->args[0], "plan")) {
-		tune_fail("--dry-run: '%s' has no dry run, it is a command of its own", t->args[0]);
-		return hint();
-	}
-	if (t->n_args) {
-		c = find_command(t->args[0]);
-		if (!c) {
-			tune_fail("unknown command '%s'", t->args[0]);
-			return hint();
-		}
-		t->n_args--;
-		t->args++;
-	} else if (o->dry_run) {
-		c = find_command("plan");
-	} else {
-		tune_fail("a command is missing");
-		return hint();
-	}
-	if (t->n_args > c->max_args) {
-		tune_fail("%s: unexpected argument '%s'", c->name, t->args[c->max_args]);
-		return hint();
-	}
-	if (tune_is_offline(t) && ((c->fn != tune_plan && c->fn != tune_what_if) || t->output)) {
-		tune_fail("--load-cache, --counters: a bundle has no fabric, and is read by plan "
-			  "(without -o) and what-if only");
-		return hint();
+	if (o->help)
+		return tune_help(t);
+	c = take_command(t, o);
+	if (!c)
+		return TUNE_ERROR;
+	if (c->fn == tune_help)
+		return tune_help(t);
+	if (!options_fit(c, given))
+		return hint(c);
+	if (tune_is_offline(t) && t->output) {
+		tune_fail("--output: a plan that is made from a bundle cannot be applied, so it is "
+			  "not kept in a file");
+		return hint(c);
 	}
 	if (ibcc_conf_of_fabric(o->fabric, path, sizeof(path), &file))
 		return tune_fail("--fabric: '%s' is no name of letters, digits, _, - and .",
@@ -447,8 +554,8 @@ static int run(struct tune *t, const struct overrides *o)
 		return IBCC_CONFIG_EXIT_STATUS;
 	if (rc)
 		ibcc_conf_find_socket(file, o->fabric, &t->config);
-	if (!override(t, o) || !tune_options_fit(t, c->name, c->fn))
-		return hint();
+	if (!override(t, o))
+		return hint(c);
 	code = rc ? tune_ask_running(t, c->name) : TUNE_OK;
 	if (code != TUNE_OK)
 		return code;
@@ -466,17 +573,17 @@ static int run(struct tune *t, const struct overrides *o)
 int main(int argc, char **argv)
 {
 	struct args a = { .t.limit = 20 };
-	int first = argc, rc = ibcc_options_read(&options, argc, argv, &a, &first);
+	uint64_t given = 0;
+	int first = argc, rc = ibcc_options_read(&options, argc, argv, &a, &first, &given);
 
 	switch (rc) {
 	case 0: break;
-	case READ_HELP: return print_usage();
 	case READ_VERSION: return printf("ibcc-tune %s\n", IBCC_VERSION) < 0;
 	case READ_TOO_MANY: return tune_fail("--set: too many");
 	/* After all were read, as -j may come after a wrong one. */
-	default: return hint();
+	default: return hint(NULL);
 	}
 	a.t.n_args = argc - first;
 	a.t.args = argv + first;
-	return run(&a.t, &a.o);
+	return run(&a.t, &a.o, given);
 }

@@ -86,8 +86,6 @@ int tune_bundle(struct tune *t);
 bool tune_can_consent(const struct tune *t, const char *command);
 /* Asks this question on the terminal, unless -y has answered it: TUNE_OK is a yes. */
 int tune_consent(const struct tune *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Whether no option is another command's; tells the first that is. */
-bool tune_options_fit(const struct tune *t, const char *name, tune_fn fn);
 
 /* Does what the command asks for: by the daemon if one is there and no own port is wanted, else by
  * ourselves. `args` is taken over, NULL for none. *out (NULL if nothing came) is the caller's.

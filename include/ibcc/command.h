@@ -25,6 +25,9 @@ struct ibcc_option {
 	enum ibcc_option_kind kind;
 	const char *value; /* what the usage calls its value, such as "FILE"; NULL: it has none */
 	const char *help;  /* a line, or several with newlines between */
+	/* The commands that take it, with spaces between, where several share a table; NULL: all.
+	 */
+	const char *commands;
 	size_t at;         /* offset of its place */
 	uint64_t min, max; /* of a number */
 	/* 0, a positive number that ends the reading, -ENOMEM, or -EINVAL, which prints that the
@@ -41,17 +44,27 @@ struct ibcc_option {
 struct ibcc_options {
 	const struct ibcc_option *option;
 	size_t n;
-	const char *command; /* that messages name; NULL: getopt_long() says what it always does */
+	const char *command; /* that messages name; NULL: they name none */
 };
 
 /* Reads them into `to`, the struct with their places, and goes on after a wrong one. The arguments
  * are argv[*first] to argv[argc - 1] then. 0, what a read() ended with, or -EINVAL or -ENOMEM after
- * messages.
+ * messages. Bit i of *given (NULL: not wanted) is set if row i, of the first 64, was there.
  */
-int ibcc_options_read(const struct ibcc_options *o, int argc, char **argv, void *to, int *first);
+int ibcc_options_read(const struct ibcc_options *o, int argc, char **argv, void *to, int *first,
+		      uint64_t *given);
 
-/* Prints what each means. */
-int ibcc_options_print(const struct ibcc_options *o, FILE *out);
+/* Whether a command takes the option of a row. */
+bool ibcc_options_takes(const struct ibcc_option *row, const char *command);
+
+/* The first option among those given that a command does not take; NULL: it takes all. */
+const struct ibcc_option *ibcc_options_misfit(const struct ibcc_options *o, uint64_t given,
+					      const char *command);
+
+/* Prints what each means: of those that all commands take, or, if `command` is not NULL, of those
+ * that this one takes and not all do. Returns how many they are, or -EIO.
+ */
+int ibcc_options_print(const struct ibcc_options *o, const char *command, FILE *out);
 
 /* Rows that several commands have. */
 #define IBCC_OPTION_JSON(type)                                                                     \

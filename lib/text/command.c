@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <ibcc/guess.h>
 #include <ibcc/version.h>
 #include <ibcc/yaml.h>
 
@@ -70,15 +71,14 @@ static int take(const struct ibcc_option *o, const char *value, char *to)
 	return rc;
 }
 
-/* The rows in getopt_long()'s form. With a leading colon it says nothing by itself, and tells a
- * missing value from an unknown option.
+/* The rows in getopt_long()'s form. The leading colon has it distinguish a missing value from an
+ * unknown option.
  */
 static void to_getopt(const struct ibcc_options *o, struct option *longs, char *letters)
 {
 	size_t n = 0;
 
-	if (o->command)
-		*letters++ = ':';
+	*letters++ = ':';
 	for (size_t i = 0; i < o->n && i < OPTIONS_MAX; i++) {
 		const struct ibcc_option *row = &o->option[i];
 		int has_value = row->optional ? optional_argument
@@ -108,29 +108,63 @@ static const struct ibcc_option *row_of(const struct ibcc_options *o, int code)
 	return NULL;
 }
 
+static const char *option_candidate(const void *arg, size_t i)
+{
+	const struct ibcc_option *row = &((const struct ibcc_option *)arg)[i];
+
+	return row->name ? row->name : "";
+}
+
+/* getopt_long() takes the beginning of a name for the option, unless several begin like that. */
+static int unknown_option(const struct ibcc_options *o, const char *who, const char *word)
+{
+	size_t len = strcspn(word + 2, "="), n = 0, used = 0;
+	char name[64], list[160] = "";
+	const char *guess;
+
+	snprintf(name, sizeof(name), "%.*s", (int)len, word + 2);
+	for (size_t i = 0; len && i < o->n; i++) {
+		if (strncmp(option_candidate(o->option, i), name, len))
+			continue;
+		if (used < sizeof(list))
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s--%s",
+						 n ? ", " : "", o->option[i].name);
+		n++;
+	}
+	if (n > 1)
+		return ibcc_command_say("%s--%s can mean %s", who, name, list);
+	guess = ibcc_guess_word(name, option_candidate, o->option, o->n);
+	if (guess)
+		return ibcc_command_say("%sunknown option --%s, did you mean --%s?", who, name,
+					guess);
+	return ibcc_command_say("%sunknown option --%s", who, name);
+}
+
 static int wrong_option(const struct ibcc_options *o, char **argv, int code)
 {
 	const char *last = argv[optind - 1];
+	char who[64] = "";
 
-	if (!o->command)
-		return -EINVAL;
+	if (o->command)
+		snprintf(who, sizeof(who), "%s: ", o->command);
 	if (code == ':')
-		return ibcc_command_say("%s: %s wants a value", o->command, last);
+		return ibcc_command_say("%s%s wants a value", who, last);
 	if (optopt > 0 && optopt < FIRST)
-		return ibcc_command_say("%s: unknown option -%c", o->command, optopt);
+		return ibcc_command_say("%sunknown option -%c", who, optopt);
 	if (optopt >= FIRST)
-		return ibcc_command_say("%s: %s takes no value", o->command, last);
-	return ibcc_command_say("%s: unknown option %s", o->command, last);
+		return ibcc_command_say("%s%s takes no value", who, last);
+	return unknown_option(o, who, last);
 }
 
-int ibcc_options_read(const struct ibcc_options *o, int argc, char **argv, void *to, int *first)
+int ibcc_options_read(const struct ibcc_options *o, int argc, char **argv, void *to, int *first,
+		      uint64_t *given)
 {
 	struct option longs[OPTIONS_MAX + 1];
 	char letters[3 * OPTIONS_MAX + 2];
 	int code, one, rc = 0;
 
 	to_getopt(o, longs, letters);
-	opterr = !o->command;
+	opterr = 0; /* we say more */
 	optind = 0; /* begins anew */
 	while ((code = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		const struct ibcc_option *row = code == ':' ? NULL : row_of(o, code);
@@ -140,6 +174,8 @@ int ibcc_options_read(const struct ibcc_options *o, int argc, char **argv, void 
 		    argv[optind][0] <= '9')
 			value = argv[optind++];
 		one = row ? take(row, value, to) : wrong_option(o, argv, code);
+		if (row && given && row - o->option < 64)
+			*given |= UINT64_C(1) << (row - o->option);
 		if (one > 0)
 			return one;
 		rc = rc ? rc : one;
@@ -148,10 +184,30 @@ int ibcc_options_read(const struct ibcc_options *o, int argc, char **argv, void 
 	return rc;
 }
 
+bool ibcc_options_takes(const struct ibcc_option *row, const char *command)
+{
+	const char *at = row->commands;
+	size_t len = strlen(command);
+
+	for (; at; at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL)
+		if (!strncmp(at, command, len) && (!at[len] || at[len] == ' '))
+			return true;
+	return !row->commands;
+}
+
+const struct ibcc_option *ibcc_options_misfit(const struct ibcc_options *o, uint64_t given,
+					      const char *command)
+{
+	for (size_t i = 0; i < o->n && i < 64; i++)
+		if (given >> i & 1 && !ibcc_options_takes(&o->option[i], command))
+			return &o->option[i];
+	return NULL;
+}
+
 int ibcc_command_read(const struct ibcc_command *c, int argc, char **argv, void *to, int *first)
 {
 	const struct ibcc_options o = { c->option, c->n_options, c->name };
-	int rc = ibcc_options_read(&o, argc, argv, to, first);
+	int rc = ibcc_options_read(&o, argc, argv, to, first, NULL);
 
 	if (!rc && (argc - *first < c->least || (c->most >= 0 && argc - *first > c->most)))
 		rc = ibcc_command_say("%s: want %s", c->name, c->want ? c->want : "only options");
@@ -176,22 +232,50 @@ static void synopsis(const struct ibcc_command *c, FILE *out)
 	}
 }
 
-static void print_help(const char *text, FILE *out)
+/* A line of the help that is about one of the commands begins with its name and a colon. Returns
+ * what this command's help has of it; NULL: nothing, as it is about another one.
+ */
+static const char *line_for(const struct ibcc_option *row, const char *command, const char *line)
 {
-	for (; *text; text++) {
-		fputc(*text, out);
-		if (*text == '\n')
-			fprintf(out, "%*s", HELP_COLUMN + 3, "");
-	}
-	fputc('\n', out);
+	size_t len = strcspn(line, ": \n");
+	char name[32];
+
+	if (!command || line[len] != ':' || len >= sizeof(name))
+		return line;
+	snprintf(name, sizeof(name), "%.*s", (int)len, line);
+	if (!ibcc_options_takes(row, name))
+		return line;
+	return strcmp(name, command) ? NULL : line + len + 2;
 }
 
-int ibcc_options_print(const struct ibcc_options *o, FILE *out)
+static void print_help(const struct ibcc_option *row, const char *command, bool indent, FILE *out)
 {
+	const char *line, *end;
+
+	for (const char *at = row->help; at; at = *end ? end + 1 : NULL) {
+		end = at + strcspn(at, "\n");
+		line = line_for(row, command, at);
+		if (!line)
+			continue;
+		fprintf(out, "%*s%.*s\n", indent ? HELP_COLUMN + 3 : 0, "", (int)(end - line),
+			line);
+		indent = true;
+	}
+}
+
+int ibcc_options_print(const struct ibcc_options *o, const char *command, FILE *out)
+{
+	int n = 0;
+
 	for (size_t i = 0; i < o->n; i++) {
 		const struct ibcc_option *row = &o->option[i];
 		char text[64], letter[8] = "    ";
+		bool wide;
 
+		if (command ? !row->commands || !ibcc_options_takes(row, command)
+			    : row->commands != NULL)
+			continue;
+		n++;
 		if (row->letter)
 			snprintf(letter, sizeof(letter), "-%c%s", row->letter,
 				 row->name ? ", " : "");
@@ -201,10 +285,11 @@ int ibcc_options_print(const struct ibcc_options *o, FILE *out)
 			 : row->value  ? " "
 				       : "",
 			 row->value ? row->value : "", row->optional ? "]" : "");
-		fprintf(out, "  %-*s ", HELP_COLUMN, text);
-		print_help(row->help, out);
+		wide = strlen(text) > HELP_COLUMN;
+		fprintf(out, "  %-*s%c", HELP_COLUMN, text, wide ? '\n' : ' ');
+		print_help(row, command, wide, out);
 	}
-	return ferror(out) ? -EIO : 0;
+	return ferror(out) ? -EIO : n;
 }
 
 static void usage(const char *program, const struct ibcc_command *const *command, size_t n,
@@ -218,10 +303,15 @@ static void usage(const char *program, const struct ibcc_command *const *command
 	}
 }
 
+static const char *command_candidate(const void *arg, size_t i)
+{
+	return ((const struct ibcc_command *const *)arg)[i]->name;
+}
+
 int ibcc_command_run(const char *program, const struct ibcc_command *const *command, size_t n,
 		     int argc, char **argv)
 {
-	const char *name = argc > 1 ? argv[1] : NULL;
+	const char *name = argc > 1 ? argv[1] : NULL, *guess;
 
 	for (size_t i = 0; name && i < n; i++) {
 		const struct ibcc_command *c = command[i];
@@ -231,7 +321,7 @@ int ibcc_command_run(const char *program, const struct ibcc_command *const *comm
 			continue;
 		if (argc > 2 && !strcmp(argv[2], "--help")) {
 			usage(program, &c, 1, stdout);
-			return ibcc_options_print(&o, stdout) ? 1 : 0;
+			return ibcc_options_print(&o, NULL, stdout) < 0;
 		}
 		return c->run(c, argc - 1, argv + 1);
 	}
@@ -241,7 +331,10 @@ int ibcc_command_run(const char *program, const struct ibcc_command *const *comm
 	}
 	if (name && (!strcmp(name, "-V") || !strcmp(name, "--version")))
 		return printf("%s %s\n", program, IBCC_VERSION) < 0;
-	if (name)
+	guess = name ? ibcc_guess_word(name, command_candidate, command, n) : NULL;
+	if (guess)
+		ibcc_command_say("no command \"%s\", did you mean \"%s\"?", name, guess);
+	else if (name)
 		ibcc_command_say("no command \"%s\"", name);
 	usage(program, command, n, stderr);
 	return 1;

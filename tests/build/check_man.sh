@@ -105,7 +105,10 @@ n=0
 # the plugin take.
 for p in ibcc-tune.1 ibcc-tuned.8; do
 	page=man/$p
-	"$B/${p%.*}" --help | sed -n 's/^  \(-., \|    \)--\([A-Za-z-]*\).*/\2/p' | sort >"$tmp/options"
+	{
+		"$B/${p%.*}" --help
+		[ $p = ibcc-tuned.8 ] || for c in $("$B/ibcc-tune" help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do "$B/ibcc-tune" help "$c"; done
+	} | sed -n 's/^  \(-., \|    \)--\([A-Za-z-]*\).*/\2/p' | sort -u >"$tmp/options"
 	sed -n '/^\.It .*Fl/s/ -\([A-Za-z-][A-Za-z-]*\)/\n--\1\n/gp' "$page" | sed -n 's/^--//p' | sort >"$tmp/told"
 	diff "$tmp/options" "$tmp/told" || { echo "not ok - options of $page"; exit 1; }
 	n=$((n + $(wc -l <"$tmp/options")))

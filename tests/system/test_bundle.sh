@@ -11,7 +11,7 @@ tune bundle >"$TMP/out" 2>&1 && fail "a bundle to nowhere"
 equal "where to is to be said" "$(cat "$TMP/out")" "ibcc-tune: bundle: -o FILE or -j is missing"
 tune --anonymous plan >"$TMP/out" 2>&1 && fail "an anonymous plan"
 equal "nothing else is anonymous" "$(head -n 1 "$TMP/out")" \
-	"ibcc-tune: --anonymous: 'plan' tells true names, only bundle can do without"
+	"ibcc-tune: --anonymous: 'plan' does not take this option, only bundle does"
 
 # What does not depend on names: types, ports with their links' rates, the way of each LID of a port.
 shape='def hex: . as $h | {"0":0,"1":1,"2":2,"3":3,"4":4,"5":5,"6":6,"7":7,"8":8,"9":9,"a":10,"b":11,"c":12,"d":13,"e":14,"f":15} | .[$h];
@@ -90,7 +90,10 @@ without "no true name in its words" "$TMP/text" -E 'leaf[12]|source[1-4]|destina
 equal "as many writes" "$(offline plan --load-cache "$TMP/anonymous.json" -j | jq .writes)" "$(jq .writes "$TMP/live.json")"
 offline apply --load-cache "$TMP/fabric.json" >"$TMP/out" 2>&1
 equal "nothing else reads one" "$? $(head -n 1 "$TMP/out")" \
-	"1 ibcc-tune: --load-cache, --counters: a bundle has no fabric, and is read by plan (without -o) and what-if only"
+	"1 ibcc-tune: --load-cache: 'apply' does not take this option, only plan and what-if do"
+offline plan -o "$TMP/of_bundle.json" --load-cache "$TMP/fabric.json" >"$TMP/out" 2>&1
+equal "its plan is not kept in a file" "$? $(head -n 1 "$TMP/out")" \
+	"1 ibcc-tune: --output: a plan that is made from a bundle cannot be applied, so it is not kept in a file"
 offline plan --load-cache "$TMP/fabric.json" --counters "$TMP/anonymous.json" >"$TMP/out" 2>&1
 equal "other nodes' counters are refused" "$? $(cat "$TMP/out")" \
 	"1 ibcc-tune: $TMP/anonymous.json: the counters are of other nodes than the cache has"

@@ -40,7 +40,7 @@ for p in ibcc-tuned ibcc-tune; do
 	ok "$p: tells all four, with line and column"
 	refused "$p: no such file" 78 'nowhere.yaml: .*No such file' plain "$p" -z "$TMP/nowhere.yaml" $cmd
 	refused "$p: a folder" 78 'Is a directory' plain "$p" -z "$TMP" $cmd
-	refused "$p: unknown option" 1 "unrecognized option '--bogus'" plain "$p" --bogus
+	refused "$p: unknown option" 1 "unknown option --bogus$" plain "$p" --bogus
 	grep -q -- '--help' "$TMP/err.log" || fail "$p: no hint"
 	write_config
 	cp "$TMP/tuned.yaml" "$TMP/secret.yaml"
@@ -52,14 +52,20 @@ check "a good configuration is good" plain ibcc-tuned -z "$TMP/tuned.yaml" --che
 	"/etc/ibcc-tune/ibcc-tuned.yaml: there is none, all settings have their defaults"
 refused "check-config" 78 'bad.yaml:5:19' plain ibcc-tuned -z "$TMP/bad.yaml" --check-config
 refused "no command" 1 'a command is missing' plain ibcc-tune
-refused "unknown command" 1 "unknown command 'aply'" plain ibcc-tune aply
+refused "unknown command" 1 "unknown command 'aply', did you mean 'apply'\?" plain ibcc-tune aply
+refused "unknown command of help" 1 "unknown command 'histroy', did you mean 'history'\?" plain ibcc-tune help histroy
+refused "misspelt option" 1 'unknown option --jsno, did you mean --json\?' plain ibcc-tune plan --jsno
+refused "option that may be several" 1 '^ibcc-tune: --co can mean --confirm-within, --columns, --counters, --color, --config$' \
+	plain ibcc-tune plan --co
 refused "too many arguments" 1 "unexpected argument 'all'" plain ibcc-tune -z "$TMP/tuned.yaml" apply -y plan.json all
 refused "a number that is none" 1 "got '1x', want a number" plain ibcc-tune -z "$TMP/tuned.yaml" -P 1x plan
 refused "a way that is none" 1 "got 'sideways', want plugin or direct" plain ibcc-tune -z "$TMP/tuned.yaml" --via sideways plan
 # An option of another command does nothing, and must not look as if it had.
 while read -r cmd opt; do
 	# shellcheck disable=SC2086
-	refused "$cmd has no ${opt%% *}" 1 "^ibcc-tune: ${opt%% *}: '$cmd' " plain ibcc-tune -z "$TMP/tuned.yaml" $cmd $opt
+	refused "$cmd has no ${opt%% *}" 1 "^ibcc-tune: ${opt%% *}: '$cmd' does not take this option, only [a-z, -]+ do(es)?$" \
+		plain ibcc-tune -z "$TMP/tuned.yaml" $cmd $opt
+	grep -qx "Try 'ibcc-tune help $cmd'." "$TMP/err.log" || fail "$cmd: no hint"
 done <<'OPTIONS'
 apply --node leaf2
 disable --node leaf2
@@ -72,7 +78,20 @@ show --save probe.json
 status --confirm-within 5m
 plan --anonymous
 repair --protect
+status --yes
+history --csv
+apply --detailed-exitcode
 OPTIONS
+refused "which commands do take it" 1 "'top' does not take this option, only apply, rollback, disable, repair and key do$" \
+	plain ibcc-tune top -y
+# Help needs no configuration and no fabric.
+plain ibcc-tune help apply -z /nowhere >"$TMP/help.log" || fail "no help of apply"
+equal "the options of apply" "$(grep -oE '^ +(-., )?--[a-z-]+' "$TMP/help.log" | sed 's/.*--/--/' | tr '\n' ' ')" \
+	"--yes --confirm-within --no-wait --full --skip-unsupported "
+same "help and --help" "$TMP/help.log" <(plain ibcc-tune --help apply)
+same "in any order" "$TMP/help.log" <(plain ibcc-tune apply --help)
+grep -A 1 '^For example:' "$TMP/help.log" | grep -q '^  ibcc-tune apply ' || fail "no example of apply"
+ok "with an example"
 echo 0x1234 >"$TMP/key"
 chmod 644 "$TMP/key"
 write_config "cc_key_file: $TMP/key"

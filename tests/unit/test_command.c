@@ -141,6 +141,7 @@ static void mistakes_are_named(void **state)
 	SAYS("--word: got \"bad\", want a good word", "one", "--word", "bad");
 	SAYS("--word: Cannot allocate memory", "one", "--word", "full");
 	SAYS("one: unknown option --foo", "one", "--foo");
+	SAYS("one: unknown option --nubmer, did you mean --number?", "one", "--nubmer=4");
 	SAYS("one: unknown option -x", "one", "-x");
 	SAYS("one: --out wants a value", "one", "--out");
 	SAYS("one: -o wants a value", "one", "-o");
@@ -176,6 +177,8 @@ static void the_usage_is_made_of_the_table(void **state)
 		      "      does nothing\n");
 	assert_int_equal(CALL(2, text, "two"), 1);
 	assert_non_null(strstr(text, "no command \"two\"\nusage: test COMMAND"));
+	assert_int_equal(CALL(2, text, "nnoe"), 1);
+	assert_non_null(strstr(text, "no command \"nnoe\", did you mean \"none\"?\nusage: test"));
 	assert_int_equal(CALL(1, text, "--version"), 0);
 	assert_int_equal(strncmp(text, "test ", 5), 0);
 }
@@ -218,7 +221,7 @@ static int read_look(struct look *l, const char *const *argument, int *first)
 	for (; argument[argc - 1]; argc++)
 		argv[argc] = (char *)argument[argc - 1];
 	*l = (struct look){ 0 };
-	return ibcc_options_read(&look_options, argc, argv, l, first);
+	return ibcc_options_read(&look_options, argc, argv, l, first, NULL);
 }
 
 #define LOOK(l, first, ...) read_look(l, (const char *const[]){ __VA_ARGS__, NULL }, first)
@@ -251,6 +254,77 @@ static void a_reading_can_end(void **state)
 	assert_false(l.json);
 }
 
+struct shared {
+	bool yes, all;
+	const char *file, *fabric;
+};
+
+/* Of a program whose commands share a table. */
+static const struct ibcc_option shared_rows[] = {
+	{ "yes", 'y', IBCC_OPTION_FLAG, NULL, "Do not ask", .at = offsetof(struct shared, yes),
+	  .commands = "push undo" },
+	{ "file", 0, IBCC_OPTION_TEXT, "FILE", "push: From where\nshow: To where,\nin words",
+	  .at = offsetof(struct shared, file), .commands = "push show" },
+	{ "fabric", 0, IBCC_OPTION_TEXT, "a-name|a-number|a-guid", "Which one",
+	  .at = offsetof(struct shared, fabric) },
+};
+static const struct ibcc_options shared_options = { shared_rows, 3, NULL };
+
+static const char *misfit(uint64_t given, const char *command)
+{
+	const struct ibcc_option *o = ibcc_options_misfit(&shared_options, given, command);
+
+	return o ? o->name : "";
+}
+
+static void a_command_takes_its_options_alone(void **state)
+{
+	char *argv[] = { (char *)"test", (char *)"push", (char *)"--fabric=x", (char *)"-y", NULL };
+	struct shared s = { 0 };
+	uint64_t given = 0;
+	int first;
+
+	(void)state;
+	assert_int_equal(ibcc_options_read(&shared_options, 4, argv, &s, &first, &given), 0);
+	assert_int_equal(given, 5);
+	assert_string_equal(misfit(given, "push"), "");
+	assert_string_equal(misfit(given, "undo"), "");
+	assert_string_equal(misfit(given, "show"), "yes");
+	/* Neither the beginning of a name nor its end is the name. */
+	assert_string_equal(misfit(1, "pus"), "yes");
+	assert_string_equal(misfit(1, "push "), "yes");
+	assert_string_equal(misfit(1, "sh"), "yes");
+	assert_string_equal(misfit(2, "undo"), "file");
+	assert_string_equal(misfit(4, "anything"), "");
+}
+
+static int print_shared(const char *command, char text[static 512])
+{
+	FILE *f = fmemopen(text, 512, "w");
+	int n = ibcc_options_print(&shared_options, command, f);
+
+	fclose(f);
+	return n;
+}
+
+static void a_command_shows_its_options_alone(void **state)
+{
+	char text[512];
+
+	(void)state;
+	assert_int_equal(print_shared("show", text), 1);
+	assert_string_equal(text, "      --file FILE            To where,\n"
+				  "                             in words\n");
+	assert_int_equal(print_shared("push", text), 2);
+	assert_string_equal(text, "  -y, --yes                  Do not ask\n"
+				  "      --file FILE            From where\n"
+				  "                             in words\n");
+	assert_int_equal(print_shared(NULL, text), 1);
+	assert_string_equal(text, "      --fabric a-name|a-number|a-guid\n"
+				  "                             Which one\n");
+	assert_int_equal(print_shared("other", text), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -259,6 +333,8 @@ int main(void)
 		cmocka_unit_test(the_usage_is_made_of_the_table),
 		cmocka_unit_test(a_value_can_be_optional),
 		cmocka_unit_test(a_reading_can_end),
+		cmocka_unit_test(a_command_takes_its_options_alone),
+		cmocka_unit_test(a_command_shows_its_options_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
