@@ -73,25 +73,39 @@ void tune_sl_text(const json_t *first, const json_t *last, char *buf, size_t len
 		snprintf(buf, len, "%lld-%lld", tune_int(first, "sl"), tune_int(last, "sl"));
 }
 
+static bool is_nothing(const char *value)
+{
+	return !strcmp(value, "0") || !strcmp(value, "none") || !strcmp(value, "0 packet times");
+}
+
+char tune_change_mark(const char *old_value, const char *new_value)
+{
+	return is_nothing(old_value) ? '+' : is_nothing(new_value) ? '-' : '~';
+}
+
 static void print_row(struct libscols_table *t, const json_t *o, const json_t *last)
 {
-	char node[160], port[16], sl[16];
-	const char *row[8];
+	char node[160], port[16], sl[16], mark[2] = "";
+	const char *row[9];
 
 	snprintf(port, sizeof(port), "%lld", tune_int(o, "port"));
 	tune_sl_text(o, last, sl, sizeof(sl));
-	row[0] = tune_node_text(o, node, sizeof(node));
-	row[1] = port;
-	row[2] = tune_str(o, "attribute");
-	row[3] = tune_str(o, "field");
-	row[4] = sl;
-	row[5] = tune_str(o, "old");
-	row[6] = tune_str(o, "new");
-	row[7] = tune_str(o, "outcome");
-	tune_table_add(t, row, 7, tune_style_of_outcome(row[7]));
+	mark[0] = tune_change_mark(tune_str(o, "old"), tune_str(o, "new"));
+	row[0] = mark;
+	row[1] = tune_node_text(o, node, sizeof(node));
+	row[2] = port;
+	row[3] = tune_str(o, "attribute");
+	row[4] = tune_str(o, "field");
+	row[5] = sl;
+	row[6] = tune_str(o, "old");
+	row[7] = tune_str(o, "new");
+	row[8] = tune_str(o, "outcome");
+	tune_table_add(t, row, 8, tune_style_of_outcome(row[8]));
 }
 
-/* Reasons repeat from node to node: each is told once, for the attribute it belongs to. */
+/* Reasons repeat from node to node: each is printed once, for the attribute it belongs to, a level
+ * below the changes.
+ */
 static void print_reasons(const json_t *changes)
 {
 	size_t n = json_array_size(changes), i, k;
@@ -107,8 +121,8 @@ static void print_reasons(const json_t *changes)
 		if (k < i || !tune_str(o, "reason")[0])
 			continue;
 		if (first)
-			puts("\nReasons");
-		tune_say("  ", "%s: %s", tune_str(o, "attribute"), tune_str(o, "reason"));
+			puts("\n  Reasons");
+		tune_say("    ", "%s: %s", tune_str(o, "attribute"), tune_str(o, "reason"));
 		first = false;
 	}
 }
@@ -116,21 +130,23 @@ static void print_reasons(const json_t *changes)
 void tune_print_changes(const json_t *changes, const char *heading)
 {
 	static const struct ibcc_table_column columns[] = {
-		{ "NODE", IBCC_LEFT },  { "PORT", IBCC_RIGHT },   { "ATTRIBUTE", IBCC_SPARE },
-		{ "FIELD", IBCC_LEFT }, { "SL", IBCC_LEFT },      { "OLD", IBCC_WRAP },
-		{ "NEW", IBCC_WRAP },   { "OUTCOME", IBCC_LEFT },
+		{ "OP", IBCC_LEFT },         { "NODE", IBCC_LEFT },  { "PORT", IBCC_RIGHT },
+		{ "ATTRIBUTE", IBCC_SPARE }, { "FIELD", IBCC_LEFT }, { "SL", IBCC_LEFT },
+		{ "OLD", IBCC_WRAP },        { "NEW", IBCC_WRAP },   { "OUTCOME", IBCC_LEFT },
 	};
 	size_t n = json_array_size(changes), i;
 	bool outcomes = n && json_object_get(json_array_get(changes, 0), "outcome");
-	struct libscols_table *t = tune_table_new(columns, outcomes ? 8 : 7);
+	struct libscols_table *t = tune_table_new(columns, outcomes ? 9 : 8);
 	bool *covered = calloc(n ? n : 1, sizeof(*covered));
+	char text[96];
 
 	for (i = 0; covered && i < n; i++)
 		if (!covered[i])
 			print_row(t, json_array_get(changes, i),
 				  tune_end_of_run(changes, i, covered));
 	free(covered);
-	tune_table_print_under(t, heading);
+	snprintf(text, sizeof(text), "%s (%s)", heading, TUNE_MARKS_LEGEND);
+	tune_table_print_under(t, text);
 	if (!tune_table_is_csv())
 		print_reasons(changes);
 }

@@ -17,10 +17,17 @@
  */
 void tune_print_changes(const json_t *changes, const char *heading);
 
-/* Whoever is told the groups: each as places, setting, service levels, old, new, where and outcome,
- * then that these were all, then reasons.
+/* What a change does, in a character: '+' sets what had no value (0, or no ports), '-' resets a
+ * value to that, '~' replaces one by another.
  */
-#define TUNE_GROUP_CELLS 7
+char tune_change_mark(const char *old_value, const char *new_value);
+/* What the marks mean, behind the heading of a table that has them. */
+#define TUNE_MARKS_LEGEND "+ set, ~ changed, - reset"
+
+/* The functions that get the groups: each as its mark, count, setting, service levels, old, new,
+ * where and outcome, then that these were all, then reasons.
+ */
+#define TUNE_GROUP_CELLS 8
 struct tune_group_fn {
 	void *arg;
 	void (*row)(void *arg, const char *const *cell);

@@ -25,7 +25,7 @@ struct values {
 
 struct group {
 	const json_t *first;
-	char sl[16];
+	char sl[16], mark[2];
 	struct values old, new;
 	char where[200];
 	const char *last_node;
@@ -113,6 +113,7 @@ static void take_place(struct group *g, const json_t *o)
 static int take(struct groups *all, const json_t *o, const char *sl)
 {
 	struct group *g;
+	char mark;
 	size_t i;
 
 	for (i = all->n; i && !belongs(all, &all->g[i - 1], o, sl); i--)
@@ -128,6 +129,8 @@ static int take(struct groups *all, const json_t *o, const char *sl)
 	} else {
 		g = &all->g[i - 1];
 	}
+	mark = tune_change_mark(tune_str(o, "old"), tune_str(o, "new"));
+	g->mark[0] = !g->mark[0] || g->mark[0] == mark ? mark : '~';
 	take_value(&g->old, tune_str(o, "old"));
 	take_value(&g->new, tune_str(o, "new"));
 	take_place(g, o);
@@ -160,7 +163,8 @@ static void tell_group(const struct groups *all, struct group *g, const struct t
 	const char *field = tune_str(g->first, "field");
 	size_t len = strlen(g->where), name = all->exact ? strlen(field) : strcspn(field, "[");
 	char places[16], setting[CELL], old[CELL], new[CELL];
-	const char *row[TUNE_GROUP_CELLS] = { places,
+	const char *row[TUNE_GROUP_CELLS] = { g->mark,
+					      places,
 					      setting,
 					      g->sl,
 					      value_text(&g->old, old),
@@ -224,7 +228,7 @@ void tune_group_changes(const json_t *changes, const struct tune_group_fn *fn)
 
 struct printer {
 	struct libscols_table *t;
-	const char *heading;
+	char heading[96];
 };
 
 static void print_row(void *arg, const char *const *cell)
@@ -244,19 +248,21 @@ static void print_reason(void *arg, bool first, const char *field, const char *r
 {
 	(void)arg;
 	if (first)
-		puts("\nReasons, of the first node each");
-	tune_say("  ", "%s: %s", field, reason);
+		puts("\n  Reasons (one node shown per setting)");
+	tune_say("    ", "%s: %s", field, reason);
 }
 
 void tune_print_groups(const json_t *changes, const char *heading)
 {
 	static const struct ibcc_table_column columns[] = {
-		{ "PLACES", IBCC_RIGHT }, { "SETTING", IBCC_LEFT }, { "SL", IBCC_LEFT },
-		{ "OLD", IBCC_WRAP },     { "NEW", IBCC_WRAP },     { "WHERE", IBCC_WRAP },
-		{ "OUTCOME", IBCC_LEFT },
+		{ "OP", IBCC_LEFT },    { "COUNT", IBCC_RIGHT },  { "SETTING", IBCC_LEFT },
+		{ "SL", IBCC_LEFT },    { "OLD", IBCC_WRAP },     { "NEW", IBCC_WRAP },
+		{ "WHERE", IBCC_WRAP }, { "OUTCOME", IBCC_LEFT },
 	};
 	bool outcomes = json_object_get(json_array_get(changes, 0), "outcome") != NULL;
-	struct printer p = { tune_table_new(columns, outcomes ? 7 : 6), heading };
+	struct printer p = { tune_table_new(columns, outcomes ? 8 : 7), "" };
+
+	snprintf(p.heading, sizeof(p.heading), "%s (%s)", heading, TUNE_MARKS_LEGEND);
 
 	tune_group_changes(changes,
 			   &(struct tune_group_fn){ &p, print_row, print_table, print_reason });

@@ -111,11 +111,47 @@ static const char *blind(const json_t *a)
 	return tune_str(json_object_get(a, "fabric"), "blind");
 }
 
+static const char *plural(json_int_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* The plan in a line, at its top and at its bottom. A change is a write of an attribute, or of a
+ * block of it: a row of the table stands for values at several nodes and service levels.
+ */
+static void print_sum(const json_t *a)
+{
+	json_int_t changes = tune_int(a, "writes"),
+		   lacking = (json_int_t)json_array_size(json_object_get(a, "unreachable"));
+
+	tune_say("Plan: ", "%lld change%s, %lld unchanged, %lld node%s unsupported.", changes,
+		 plural(changes), tune_int(a, "unchanged"), lacking, plural(lacking));
+}
+
+static void print_cost(const json_t *a)
+{
+	const json_t *push = json_object_get(a, "push"), *us = json_object_get(push, "expected_us");
+	json_int_t writes = tune_int(a, "writes");
+	char took[48] = "";
+
+	if (json_is_integer(us))
+		snprintf(took, sizeof(took), " in about %.*f ms",
+			 json_integer_value(us) < 10000 ? 1 : 0,
+			 (double)json_integer_value(us) / 1000);
+	if (writes)
+		tune_say("",
+			 "Each change is one Set MAD, read back by one Get MAD: %lld MADs for %zu "
+			 "values%s.",
+			 tune_int(push, "mads"), json_array_size(json_object_get(a, "changes")),
+			 took);
+}
+
 void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 {
 	const json_t *roots = json_object_get(a, "roots"), *o;
 	const json_t *prediction = json_object_get(a, "prediction");
 	json_t *changes = changes_of(a, t->node);
+	bool made = json_is_object(json_object_get(a, "result"));
 	size_t i;
 
 	if (tune_table_is_csv()) {
@@ -125,6 +161,8 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 	}
 	if (tune_str(a, "verdict")[0])
 		tune_say("Verdict: ", "%s", tune_str(a, "verdict"));
+	if (!made)
+		print_sum(a);
 	print_fabric(json_object_get(a, "fabric"));
 	print_snapshot_age(a);
 	json_array_foreach (roots, i, o)
@@ -150,18 +188,22 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 	print_words("Not proved: ", tune_str(a, "routing"));
 	print_words("Paths: ", tune_str(a, "paths"));
 	print_words("What its operator can do: ", tune_str(json_object_get(a, "nvidia"), "advice"));
+	if (!made) {
+		putchar('\n');
+		print_sum(a);
+		print_cost(a);
+	}
 }
 
 void tune_print_writes(const struct tune *t, const json_t *a, const char *heading)
 {
 	const json_t *changes = json_object_get(a, "changes");
 
-	if (t->full || tune_table_is_csv())
+	if (t->full)
 		tune_print_changes(changes, heading);
 	else
 		tune_print_groups(changes, heading);
-	if (!tune_table_is_csv())
-		print_words("Decision: ", tune_str(a, "summary"));
+	print_words("Decision: ", tune_str(a, "summary"));
 }
 
 bool tune_would_refuse(const struct tune *t, const json_t *a, struct ibcc_why *why)
@@ -182,32 +224,6 @@ bool tune_would_refuse(const struct tune *t, const json_t *a, struct ibcc_why *w
 		     tune_node_text(o, node, sizeof(node)), tune_int(o, "port"),
 		     tune_str(o, "reason"), others);
 	return true;
-}
-
-/* How the numbers of a plan belong together. A row of the table stands for values at several nodes
- * and service levels, and all values of an attribute, or of a block of it, are one write.
- */
-static void print_sum(const json_t *a)
-{
-	const json_t *push = json_object_get(a, "push"), *us = json_object_get(push, "expected_us");
-	json_int_t writes = tune_int(a, "writes");
-	char took[48] = "";
-
-	if (json_is_integer(us))
-		snprintf(took, sizeof(took), " in about %.*f ms",
-			 json_integer_value(us) < 10000 ? 1 : 0,
-			 (double)json_integer_value(us) / 1000);
-	putchar('\n');
-	if (writes)
-		tune_say("",
-			 "%lld writes to make, for the %zu values that change: one Set MAD each, "
-			 "read back by one Get MAD, so %lld MADs%s.",
-			 (long long)writes, json_array_size(json_object_get(a, "changes")),
-			 tune_int(push, "mads"), took);
-	else
-		puts("0 writes to make.");
-	tune_say("", "%lld attributes stay as they are; %zu nodes are left out.",
-		 tune_int(a, "unchanged"), json_array_size(json_object_get(a, "unreachable")));
 }
 
 int tune_plan(struct tune *t)
@@ -237,7 +253,6 @@ int tune_plan(struct tune *t)
 	} else if (code == TUNE_OK) {
 		tune_pager_begin();
 		tune_print_plan(t, a, "Changes to make");
-		print_sum(a);
 	}
 	if (code == TUNE_OK && t->detailed_exitcode && tune_int(a, "writes"))
 		code = TUNE_PENDING;

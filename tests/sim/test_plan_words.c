@@ -172,7 +172,9 @@ static void test_values(void **state)
 	capture();
 	tune_print_groups(changes, "Changes");
 	text = captured(&lines);
-	assert_non_null(strstr(text, "8 CCTI_Limit 0   40  n0, n1, n2, n3, n4 and 3 more"));
+	assert_non_null(strstr(text, "Changes (+ set, ~ changed, - reset)\n"));
+	assert_non_null(
+		strstr(text, "\n+      8 CCTI_Limit 0   40  n0, n1, n2, n3, n4 and 3 more"));
 	assert_non_null(strstr(text, "CCTI_Limit: because of 1"));
 	assert_int_equal(lines, 7);
 	for (int i = 0; i < 20; i++) {
@@ -188,13 +190,58 @@ static void test_values(void **state)
 	json_decref(changes);
 }
 
+/* What had no value is set, what has none in the end is reset, all else is changed. */
+static void test_marks(void **state)
+{
+	static const struct {
+		const char *field, *old, *new;
+	} rows[] = {
+		{ "CCTI_Limit", "40", "0" },
+		{ "CCTI_Timer", "40", "41" },
+		{ "Victim_Mask", "none", "1-4" },
+		{ "Victim_Mask", "1-4", "none" },
+		{ "CCT[1]", "0 packet times", "2 packet times" },
+	};
+	json_t *changes = json_array(), *o;
+	unsigned int lines;
+	const char *text;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		o = change("n1", rows[i].field, rows[i].new);
+		json_object_set_new(o, "old", json_string(rows[i].old));
+		json_array_append_new(changes, o);
+	}
+	capture();
+	tune_print_groups(changes, "Changes");
+	text = captured(&lines);
+	assert_non_null(strstr(text, "\n-      1 CCTI_Limit "));
+	assert_non_null(strstr(text, "\n~      1 CCTI_Timer "));
+	assert_non_null(strstr(text, "\n+      1 Victim_Mask "));
+	assert_non_null(strstr(text, "\n-      1 Victim_Mask "));
+	assert_non_null(strstr(text, "\n+      1 CCT[1] "));
+	/* Values as a range may be both. */
+	for (int i = 0; i < 14; i++) {
+		char value[16];
+
+		snprintf(value, sizeof(value), "%d", 100 + i);
+		o = change("n2", "CCTI_Increase", value);
+		json_object_set_new(o, "old", json_string(i % 2 ? "0" : "7"));
+		json_array_append_new(changes, o);
+	}
+	capture();
+	tune_print_groups(changes, "Changes");
+	text = captured(&lines);
+	assert_non_null(strstr(text, "\n~      1 CCTI_Increase 0 to 7"));
+	json_decref(changes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_short),
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_node),
-		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_short), cmocka_unit_test(test_places),
+		cmocka_unit_test(test_node),  cmocka_unit_test(test_values),
+		cmocka_unit_test(test_marks),
 	};
 
 	return cmocka_run_group_tests(tests, make_plan, drop_plan);

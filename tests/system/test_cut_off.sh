@@ -8,7 +8,7 @@ status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$
 # A node that no congestion of this scenario is about.
 aside() { sim settings -j | jq -cS '[.rows[] | select(.node == "destination0") | del(.lid, .summary)]'; }
 is_as_before() { [ "$(aside)" = "$before" ]; }
-planned() { rm -f "$TMP/plan.json"; tune plan -o "$TMP/plan.json" >"$TMP/plan.log" 2>&1 && grep -q '^[1-9][0-9]* writes to make' "$TMP/plan.log"; }
+planned() { rm -f "$TMP/plan.json"; tune plan -o "$TMP/plan.json" >"$TMP/plan.log" 2>&1 && grep -q '^Plan: [1-9][0-9]* change' "$TMP/plan.log"; }
 
 start_sim "$SCENARIO"
 start_opensm --plugin

@@ -8,7 +8,7 @@ command -v script >/dev/null || skip "no script, which makes a terminal"
 start_sim "$SCENARIO"
 start_opensm --plugin
 start_tuned
-planned() { rm -f "$TMP/plan.json"; tune plan -o "$TMP/plan.json" >"$TMP/plan.log" 2>&1 && grep -q '^[1-9][0-9]* writes to make' "$TMP/plan.log"; }
+planned() { rm -f "$TMP/plan.json"; tune plan -o "$TMP/plan.json" >"$TMP/plan.log" 2>&1 && grep -q '^Plan: [1-9][0-9]* change' "$TMP/plan.log"; }
 wait_until 30 planned || fail "there is no plan: $(tail -n 3 "$TMP/plan.log")"
 sets=$(set_mads)
 

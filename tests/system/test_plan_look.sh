@@ -16,8 +16,8 @@ planned()
 }
 wait_until 30 planned || fail "no plan with a line for each change: $(cat "$TMP/csv")"
 ok "CSV has a line for each change, service levels with the same one together"
-equal "CSV has its columns" "$(head -n 1 "$TMP/csv")" "NODE,GUID,PORT,ATTRIBUTE,FIELD,SL,OLD,NEW"
-equal "nothing else" "$(grep -vc '^[^,]*,0x[0-9a-f]*,[0-9]*,' "$TMP/csv")" 1
+equal "CSV has its columns" "$(head -n 1 "$TMP/csv")" "OP,NODE,GUID,PORT,ATTRIBUTE,FIELD,SL,OLD,NEW"
+equal "nothing else" "$(grep -vc '^[-+~],[^,]*,0x[0-9a-f]*,[0-9]*,' "$TMP/csv")" 1
 of_root() { tune plan --csv --root 1 --columns node,role,mb/s --sort -mb/s >"$TMP/csv" && [ "$(wc -l <"$TMP/csv")" = 5 ]; }
 wait_until 20 of_root || fail "CSV of a root"
 equal "of a root the sources, with these columns" "$(head -n 1 "$TMP/csv")" "NODE,GUID,ROLE,MB/s"
@@ -30,7 +30,7 @@ equal "by name" "$(sed '1d; s/,.*//' "$TMP/csv")" source3
 refused() { ! tune plan "${@:2}" >"$TMP/out" 2>"$TMP/err" && grep -q "^ibcc-tune: $1" "$TMP/err"; }
 wait_until 20 refused "--root: the plan has roots up to 1" --root 2 || fail "root 2: $(cat "$TMP/err")"
 ok "a root that is not there is an error"
-wait_until 20 refused "plan has no column 'nonsense'; its columns are .*PLACES, SETTING" --columns NODE,nonsense || fail "nonsense: $(cat "$TMP/err")"
+wait_until 20 refused "plan has no column 'nonsense'; its columns are .*COUNT, SETTING" --columns NODE,nonsense || fail "nonsense: $(cat "$TMP/err")"
 ok "a column that is not there, too"
 wait_until 20 refused "plan has no column 'foo'; its columns are " --columns foo || fail "foo: $(cat "$TMP/err")"
 silent "no table that nobody has asked for" awk '/^ *[0-9]+ *CCTI_/' "$TMP/out"

@@ -85,12 +85,17 @@ equal "detailed exit code of pending changes" $? 2
 grep -q 'Root 1: leaf2 0x[0-9a-f]* port 2' "$TMP/text" || fail "no root in words"
 grep -q '^ *1 contributor source3 ' "$TMP/text" || fail "no contributors in words"
 grep -q '^ *1 victim  *source4 ' "$TMP/text" || fail "no victim in words"
-grep -q '^ *3 CCTI_Increase  *0-15  *0  *[1-9][0-9]*  *source1, source2, source3 *$' "$TMP/text" || fail "no change in words"
-sum='^([1-9][0-9]*) writes to make, for the ([1-9][0-9]*) values that change: .* so ([1-9][0-9]*) MADs in about [0-9.]+ ms\.$'
-grep -Eq "$sum" "$TMP/text" || fail "no cost in words"
+grep -q '^+ *3 CCTI_Increase  *0-15  *0  *[1-9][0-9]*  *source1, source2, source3 *$' "$TMP/text" || fail "no change in words"
+sum='^Plan: ([1-9][0-9]*) changes, ([0-9]+) unchanged, ([0-9]+) nodes? unsupported\.$'
+equal "the sum is at the top and at the bottom" "$(grep -cE "$sum" "$TMP/text")" 2
+[ "$(tail -n 2 "$TMP/text" | grep -cE "$sum")" = 1 ] && [ "$(head -n 3 "$TMP/text" | grep -cE "$sum")" = 1 ] || fail "the sum is elsewhere"
+grep -q '^Changes to make (+ set, ~ changed, - reset)$' "$TMP/text" || fail "no legend of the marks"
+cost='^Each change is one Set MAD, read back by one Get MAD: ([1-9][0-9]*) MADs for ([1-9][0-9]*) values in about [0-9.]+ ms\.$'
+grep -Eq "$cost" "$TMP/text" || fail "no cost in words"
+grep -qx '  Reasons (one node shown per setting)' "$TMP/text" || fail "no reasons below the changes"
 ok "the plan in words"
 tune plan --full >"$TMP/text" 2>"$TMP/tune.log" || fail "the whole plan"
-grep -q '^source2 .* CACongestionSetting  *CCTI_Increase  *0-15  *0  *[1-9]' "$TMP/text" || fail "no change of one node"
+grep -q '^+ *source2 .* CACongestionSetting  *CCTI_Increase  *0-15  *0  *[1-9]' "$TMP/text" || fail "no change of one node"
 ok "the whole plan"
 start_tuned
 # It wants to see the congestion in more than one pass.
@@ -99,10 +104,10 @@ wait_until 15 planned || fail "the daemon has no plan"
 who_is_who "$TMP/plan.json" "by the daemon"
 tune plan >"$TMP/text" 2>"$TMP/tune.log" || fail "the daemon's plan in words"
 reconciles() { tune plan -j >"$TMP/plan.json" && tune plan >"$TMP/text" &&
-	[ "$(sed -nE "s/$sum/\1 \2 \3/p" "$TMP/text")" = "$(jq -r '"\(.writes) \(.changes | length) \(.push.mads)"' "$TMP/plan.json")" ] &&
-	grep -q "^$(jq -r '"\(.unchanged) attributes stay as they are; \(.unreachable | length) nodes"' "$TMP/plan.json")" "$TMP/text"; }
+	[ "$(sed -nE "s/$sum/\1 \2 \3/p; s/$cost/\1 \2/p" "$TMP/text" | tail -n 2 | tr '\n' ' ')" = "$(
+		jq -r '"\(.writes) \(.unchanged) \(.unreachable | length) \(.push.mads) \(.changes | length) "' "$TMP/plan.json")" ]; }
 wait_until 15 reconciles || fail "the numbers of a plan are not those of its JSON: $(tail -n 3 "$TMP/text")"
-ok "writes, values and MADs of a plan are told in one line"
+ok "changes, MADs and values of a plan are those of its JSON"
 jqtest "$TMP/plan.json" '.push | .mads > 0 and .expected_us > 0' "the plan says what the push costs"
 jqtest "$TMP/plan.json" '.age_ms >= 0' "the plan says how old it is"
 tune plan >"$TMP/text" 2>"$TMP/tune.log" || fail "the daemon's plan in words"
@@ -252,7 +257,7 @@ tune show >/dev/null 2>"$TMP/tune.log" || fail "the daemon reads all settings ag
 if command -v script >/dev/null; then
 	wait_until 15 planned || fail "no plan for the terminal"
 	echo n | timeout 30 script -qec "$IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml apply" /dev/null >"$TMP/terminal.log" 2>&1
-	grep -q 'Make these [0-9]* writes? \[y/N\]' "$TMP/terminal.log" || fail "no question on a terminal"
+	grep -q 'Make these [0-9]* changes? \[y/N\]' "$TMP/terminal.log" || fail "no question on a terminal"
 	grep -q 'nothing was changed' "$TMP/terminal.log" || fail "no is not taken for a no"
 	equal "a no on a terminal: no Set is sent" "$(set_mads)" "$((sets + 1))"
 	wait_until 15 planned || fail "no plan for the terminal"

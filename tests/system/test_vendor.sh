@@ -20,7 +20,7 @@ check "and which algorithm runs" grep -q 'algorithm slot 0 (algorithm 1, version
 equal "of those that tell, by device type" \
 	"$(tune probe -j | jq -c '[.types[] | .nvidia_algorithm // empty]')" \
 	'[{"algorithm slot 0 (algorithm 1, version 2.3)":4}]'
-check "and no changes" grep -q '^0 writes to make' "$TMP/plan.log"
+check "and no changes" grep -q '^Plan: 0 changes,' "$TMP/plan.log"
 tune apply -y >"$TMP/apply.log" 2>&1
 equal "so is an apply" $? 1
 check "for the same reason" grep -q 'nothing of IBA Annex A10 is written beside it' "$TMP/apply.log"

@@ -270,7 +270,9 @@ static void write_reason(void *arg, bool first, const char *field, const char *r
 
 static void write_changes(FILE *out, const json_t *plan)
 {
-	static const char *const columns[] = { ">Places", "Setting", "SL", "Old", "New", "~Where" };
+	static const char *const columns[] = {
+		"", ">Count", "Setting", "SL", "Old", "New", "~Where"
+	};
 	const json_t *changes = json_object_get(plan, "changes");
 	struct writer w = { .out = out };
 
@@ -278,7 +280,7 @@ static void write_changes(FILE *out, const json_t *plan)
 		return;
 	ibcc_page_heading(out, json_object_get(plan, "result") ? "Changes just made"
 							       : "Changes to make");
-	ibcc_page_table_begin(&w.t, out, columns, 6);
+	ibcc_page_table_begin(&w.t, out, columns, 7);
 	tune_group_changes(changes,
 			   &(struct tune_group_fn){ &w, write_row, end_rows, write_reason });
 }
