@@ -10,7 +10,8 @@
 
 static int ask(const struct tune *t, json_int_t writes)
 {
-	return tune_consent(t, "\nMake these %lld writes?", (long long)writes);
+	return tune_consent(t, "\nMake %s %lld change%s?", writes == 1 ? "this" : "these",
+			    (long long)writes, writes == 1 ? "" : "s");
 }
 
 /* No reason to refuse it: whether it fits is a matter of what it replaces, not of clocks. */
@@ -52,10 +53,25 @@ static void print_trial(const struct tune *t, const json_t *a)
 {
 	const json_t *trial = json_object_get(a, "trial");
 
-	if (!t->json && json_is_object(trial) && !json_is_string(json_object_get(trial, "over")))
-		printf("\nOn trial: taken back in %lld s, or when ibcc-tuned ends, unless "
-		       "confirmed: ibcc-tune confirm.\n",
-		       tune_int(trial, "seconds_left"));
+	if (t->json || !json_is_object(trial) || json_is_string(json_object_get(trial, "over")))
+		return;
+	putchar('\n');
+	tune_say("",
+		 "On trial: the daemon reverts the change in %lld s, or when it stops, "
+		 "unless you run ibcc-tune confirm.",
+		 tune_int(trial, "seconds_left"));
+}
+
+/* After the first writes: the trial, if a person sits there, then the refinement. */
+static int go_on(struct tune *t, json_t *a, json_int_t set_mads)
+{
+	int code = TUNE_OK;
+
+	if (tune_counts_down(t, a))
+		code = tune_count_down(t, a);
+	else
+		print_trial(t, a);
+	return code == TUNE_OK ? tune_follow(t, a, set_mads) : code;
 }
 
 static json_t *with_trial(const struct tune *t, json_t *args)
@@ -76,9 +92,8 @@ static int apply_now(struct tune *t)
 
 	if (a && !t->json)
 		print_result(t, a, rc);
-	print_trial(t, a);
 	if (!rc)
-		code = tune_follow(t, a, tune_int(json_object_get(a, "result"), "set_mads"));
+		code = go_on(t, a, tune_int(json_object_get(a, "result"), "set_mads"));
 	if (a && t->json)
 		print_result(t, a, rc);
 	json_decref(a);
@@ -100,9 +115,8 @@ static int apply_this(struct tune *t, const json_t *plan)
 	if (a && !t->json)
 		printf("%lld of %lld writes verified, %lld Set MADs.\n", tune_int(a, "verified"),
 		       tune_int(a, "writes"), tune_int(a, "set_mads"));
-	print_trial(t, a);
 	if (!rc)
-		code = tune_follow(t, a, tune_int(a, "set_mads"));
+		code = go_on(t, a, tune_int(a, "set_mads"));
 	if (a && t->json)
 		tune_print_json(a);
 	json_decref(a);

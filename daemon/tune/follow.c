@@ -29,8 +29,7 @@ static int ask_status(const struct tune *t, json_t **status, struct ibcc_why *wh
 	return rc;
 }
 
-/* The transaction with its effect; NULL if nobody can tell. */
-static json_t *ask_transaction(struct tune *t, json_int_t id)
+json_t *tune_ask_transaction(struct tune *t, json_int_t id)
 {
 	struct ibcc_why why = { "" };
 	json_t *a = NULL, *txn;
@@ -124,7 +123,7 @@ int tune_follow(struct tune *t, json_t *answer, json_int_t set_mads)
 				 why.text);
 	if (status)
 		apply = json_object_get(status, "apply");
-	txn = ask_transaction(t, tune_int(apply, "transaction"));
+	txn = tune_ask_transaction(t, tune_int(apply, "transaction"));
 	if (t->json) {
 		json_object_set(answer, "apply", apply ? apply : json_null());
 		json_object_set(answer, "effect",

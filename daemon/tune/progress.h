@@ -11,6 +11,17 @@
  */
 int tune_follow(struct tune *t, json_t *answer, json_int_t set_mads);
 
+/* The transaction of this number with its effect, a new reference; NULL if it cannot be had. */
+json_t *tune_ask_transaction(struct tune *t, json_int_t id);
+
+/* countdown.c: whether an answer to an apply begins a trial that a person at this terminal can end.
+ */
+bool tune_counts_down(const struct tune *t, const json_t *answer);
+/* Counts down until the change is kept or reverted. TUNE_OK: it is kept; TUNE_ERROR after a
+ * message: it was reverted, or the daemon does not answer.
+ */
+int tune_count_down(struct tune *t, const json_t *answer);
+
 /* Of a status' "apply": is a further step to come? */
 bool tune_is_refined(const json_t *apply);
 /* A status' "apply" in words, "" if it has none. */

@@ -52,7 +52,7 @@ int tune_cancel(struct tune *t)
 
 static void print_confirmed(const json_t *a)
 {
-	printf("Transaction %lld stands.\n", tune_int(a, "transaction"));
+	printf("Transaction %lld is kept.\n", tune_int(a, "transaction"));
 }
 
 int tune_confirm(struct tune *t)

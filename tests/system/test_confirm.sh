@@ -29,7 +29,7 @@ start_sim "$SCENARIO"
 start_opensm --plugin
 start_tuned
 untuned=$(settings)
-planned() { rm -f "$TMP/plan.json"; tune plan -o "$TMP/plan.json" >"$TMP/plan.log" 2>&1 && grep -q '^[1-9][0-9]* writes to make' "$TMP/plan.log"; }
+planned() { rm -f "$TMP/plan.json"; tune plan -o "$TMP/plan.json" >"$TMP/plan.log" 2>&1 && grep -q '^Plan: [1-9][0-9]* change' "$TMP/plan.log"; }
 wait_until 30 planned || fail "there is nothing to try: $(tail -n 3 "$TMP/plan.log")"
 
 for time in 0 0s -1 25h 2d 1.5s s 99999999999; do
@@ -41,7 +41,7 @@ tune confirm >"$TMP/other.log" 2>&1 && fail "there is something to confirm befor
 try 2m || fail "an apply on trial: $(cat "$TMP/apply.log")"
 tuned=$(settings)
 [ "$tuned" != "$untuned" ] || fail "an apply on trial writes nothing"
-check 'who tries is told what becomes of it' grep -q 'On trial: taken back in 1[0-9]* s' "$TMP/apply.log"
+check 'who tries is told what becomes of it' grep -q 'On trial: the daemon reverts the change in 1[0-9]* s' "$TMP/apply.log"
 status '.trial.transaction > 0 and .trial.seconds_left <= 120 and .trial.over == null' ||
 	fail "the status does not tell of the trial: $(jq -c .trial "$TMP/status.json")"
 ok "the status tells of the trial"
