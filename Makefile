@@ -214,7 +214,7 @@ $(B)/obj/%.o: %.c Makefile
 # Tests run for moments: to optimize them costs more than it brings, but for the second model of the fabric.
 $(B)/obj/tests/%.o: EXTRA_CFLAGS := -O0 -U_FORTIFY_SOURCE
 $(B)/obj/tests/sim/reference.o: EXTRA_CFLAGS :=
-$(B)/obj/opensm-plugin/%.o $(B)/obj/daemon/tune/%.o $(B)/obj/tests/%.o: EXTRA_CPPFLAGS := $(OSM_CPPFLAGS)
+$(B)/obj/opensm-plugin/%.o $(B)/obj/daemon/service/%.o $(B)/obj/daemon/tune/%.o $(B)/obj/tests/%.o: EXTRA_CPPFLAGS := $(OSM_CPPFLAGS)
 
 # How the members are called that OpenSM's releases differ in.
 $(B)/gen/opensm_members.h: opensm-plugin/members.sh Makefile

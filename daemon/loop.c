@@ -314,6 +314,16 @@ static void keep_places(const struct ibcc_config *old, struct ibcc_config *fresh
 	fresh->log_target = old->log_target;
 }
 
+/* The daemon works without it, with the names that nodes report. */
+static void check_node_map(const struct ibcc_config *c)
+{
+	if (c->node_name_map[0] && access(c->node_name_map, R_OK))
+		ibcc_log(LOG_WARNING,
+			 "node_name_map: %s cannot be read: %s. Nodes keep the names that they "
+			 "report; correct the file's path or rights, and reload the daemon",
+			 c->node_name_map, strerror(errno));
+}
+
 static void log_lines(const struct ibcc_yaml_errors *e)
 {
 	const char *line = e->text;
@@ -343,6 +353,7 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 		end_reload(l, false);
 	} else {
 		keep_places(&l->config, &j->config);
+		check_node_map(&j->config);
 		j->kind = IBCC_JOB_RECONFIGURE;
 		ibcc_worker_submit(l->worker, j);
 	}
@@ -458,6 +469,7 @@ int ibcc_loop_run(const struct ibcc_loop_options *o, struct ibcc_why *why)
 		ibcc_log_of(IBCC_LOG_START, LOG_NOTICE, "ibcc-tuned %s, mode %s, control socket %s",
 			    IBCC_VERSION, l.config.mode == IBCC_MODE_APPLY ? "apply" : "observe",
 			    l.config.control_socket);
+		check_node_map(&l.config);
 		sd_notify(0, "READY=1");
 		rc = sd_event_loop(l.event);
 		if (rc < 0)

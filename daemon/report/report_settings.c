@@ -54,7 +54,7 @@ static bool wanted(const struct ibcc_topo *t, uint32_t port, const char *filter)
 	char *end;
 	uint64_t number;
 
-	if (!filter || !strcmp(filter, t->node[p->node].desc))
+	if (!filter || ibcc_topo_is_called(t, p->node, filter))
 		return true;
 	errno = 0;
 	number = strtoull(filter, &end, 0);

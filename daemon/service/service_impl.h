@@ -94,6 +94,7 @@ struct ibcc_service {
 	struct ibcc_state *state;
 	struct ibcc_cycle cycle; /* initialised while there is a transport */
 	enum ibcc_topo_source source;
+	bool names_due; /* the node name map may be another one than the topology has names of */
 	struct ibcc_discovery discovery; /* the last one, where it was made by discovery */
 	struct ibcc_rediscovery again;   /* ... and when there is to be another */
 	uint64_t n_discoveries;

@@ -397,6 +397,7 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 	if (old->mode != config->mode && config->mode == IBCC_MODE_OBSERVE)
 		ibcc_service_end_refinement(s, "the configuration has mode: observe now");
 	s->config = *config;
+	s->names_due = true;
 	s->cycle.options.trust_lft = config->trust_lft;
 	s->cycle.options.canary = config->rollout == IBCC_ROLLOUT_WAY_CANARY;
 	if (s->cycle.rollout.n_ignorers) /* another chance */

@@ -10,6 +10,7 @@
 #include <ibcc/now.h>
 #include <ibcc/plugin_client.h>
 
+#include "daemon/service/node_map.h"
 #include "daemon/service/service_impl.h"
 #include "daemon/service/sm.h"
 
@@ -102,6 +103,9 @@ static int take_walk(struct ibcc_service *s, bool again, uint64_t from_ns, struc
 		ibcc_discovery_reset(d);
 		return ibcc_why_set(why, rc, "discovery of the fabric failed: %s", said.text);
 	}
+	/* Before it is compared with the last one. Without memory nodes keep their own names. */
+	(void)ibcc_node_map_label(s->config.node_name_map, t);
+	s->names_due = false;
 	ibcc_walk_gaps(d->walk, &gaps);
 	changed = !s->cycle.topo || !ibcc_topo_equal(s->cycle.topo, t);
 	if (!again)
@@ -348,7 +352,7 @@ static int topology_by_plugin(struct ibcc_service *s, struct ibcc_why *why)
 
 	s->plugin_ns = ibcc_now_ns();
 	look_at_sm(s);
-	if (s->source == IBCC_TOPO_FROM_PLUGIN &&
+	if (s->source == IBCC_TOPO_FROM_PLUGIN && !s->names_due &&
 	    s->cycle.topo->generation == ibcc_plugin_state(s->plugin)->generation)
 		return 0;
 	t = ibcc_plugin_topology(s->plugin, &rc, why);
@@ -363,6 +367,8 @@ static int topology_by_plugin(struct ibcc_service *s, struct ibcc_why *why)
 		/* Without memory they are not known; that comes up soon enough. */
 		(void)ibcc_topo_find_virtual(t);
 		(void)ibcc_topo_find_gaps(t);
+		(void)ibcc_node_map_label(s->config.node_name_map, t);
+		s->names_due = false;
 		return adopt_topology(s, t, IBCC_TOPO_FROM_PLUGIN, why);
 	}
 	ibcc_topo_free(t);
@@ -395,6 +401,8 @@ int ibcc_service_refresh_topology(struct ibcc_service *s, bool plugin, struct ib
 		return 0;
 	if (s->cycle.topo && s->source == IBCC_TOPO_FROM_DISCOVERY)
 		look_for_hints(s, now);
+	if (s->names_due)
+		ibcc_rediscovery_hint(&s->again, now);
 	if (!s->cycle.topo ||
 	    ibcc_rediscovery_is_due(&s->again,
 				    ibcc_discovery_is_odd(&s->discovery) || is_alone(s->cycle.topo),

@@ -15,7 +15,13 @@
 
 const char *tune_node_text(const json_t *o, char *buf, size_t len)
 {
-	snprintf(buf, len, "%s %s", tune_str(o, "node"), tune_str(o, "node_guid"));
+	const char *node = tune_str(o, "node"), *guid = tune_str(o, "node_guid");
+
+	/* A name that does not identify the node has the GUID in it. */
+	if (strstr(node, guid))
+		snprintf(buf, len, "%s", node);
+	else
+		snprintf(buf, len, "%s %s", node, guid);
 	return buf;
 }
 

@@ -2,9 +2,11 @@
 /* ibcc-tune: the table of commands and the table of options. */
 #include <ctype.h>
 #include <errno.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <ibcc/command.h>
 #include <ibcc/guess.h>
@@ -235,7 +237,8 @@ static const struct ibcc_option rows[] = {
 	{ "no-pager", 0, IBCC_OPTION_READ, NULL, "do not send long output through $PAGER",
 	  .read = read_no_pager },
 	{ "node-name-map", 0, IBCC_OPTION_TEXT, "FILE",
-	  "names of nodes, as infiniband-diags reads them",
+	  "names of nodes, in place of node_name_map in the\n"
+	  "configuration",
 	  .at = offsetof(struct args, t.name_map) },
 	{ "socket", 0, IBCC_OPTION_TEXT, "PATH",
 	  "the daemon's control socket, in place of that in\n"
@@ -427,6 +430,11 @@ static bool override(struct tune *t, const struct overrides *o)
 		tune_fail("--socket: the path '%s' is too long", o->socket);
 		return false;
 	}
+	if (t->name_map && snprintf(c->node_name_map, sizeof(c->node_name_map), "%s",
+				    t->name_map) >= (int)sizeof(c->node_name_map)) {
+		tune_fail("--node-name-map: the path '%s' is too long", t->name_map);
+		return false;
+	}
 	if (o->port) {
 		if (!tune_number(o->port, 1, 254, "--Port", &v))
 			return false;
@@ -570,12 +578,23 @@ static int run(struct tune *t, const struct overrides *o, uint64_t given)
 	return rc;
 }
 
+/* Names of nodes are UTF-8. A terminal gets the characters that its locale has, and a file or a
+ * pipe all of them.
+ */
+static void choose_characters(void)
+{
+	setlocale(LC_CTYPE, "");
+	if (!isatty(STDOUT_FILENO))
+		setlocale(LC_CTYPE, "C.UTF-8");
+}
+
 int main(int argc, char **argv)
 {
 	struct args a = { .t.limit = 20 };
 	uint64_t given = 0;
 	int first = argc, rc = ibcc_options_read(&options, argc, argv, &a, &first, &given);
 
+	choose_characters();
 	switch (rc) {
 	case 0: break;
 	case READ_VERSION: return printf("ibcc-tune %s\n", IBCC_VERSION) < 0;

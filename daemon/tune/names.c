@@ -1,38 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Node names of the site: the same files that infiniband-diags and opensm read. */
+/* Node names of another map than the daemon has: --node-name-map. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <infiniband/complib/cl_nodenamemap.h>
 
 #include <ibcc/json.h>
 
+#include "daemon/service/node_map.h"
 #include "daemon/tune/tune.h"
 
 #define DESC_BYTES 64
 
-static const char *const usual_files[] = { "/etc/rdma/ib-node-name-map",
-					   "/etc/infiniband-diags/ib-node-name-map",
-					   "/etc/opensm/ib-node-name-map" };
-
-static nn_map_t *open_map(const struct tune *t)
-{
-	nn_map_t *map;
-	size_t i;
-
-	if (t->name_map)
-		return access(t->name_map, R_OK) ? NULL : open_node_name_map(t->name_map);
-	for (i = 0; i < sizeof(usual_files) / sizeof(usual_files[0]); i++)
-		if (!access(usual_files[i], R_OK) && (map = open_node_name_map(usual_files[i])))
-			return map;
-	return NULL;
-}
-
 int tune_names_check(const struct tune *t)
 {
-	nn_map_t *map = t->name_map ? open_map(t) : NULL;
+	nn_map_t *map = t->name_map ? ibcc_node_map_open(t->name_map) : NULL;
 
 	if (t->name_map && !map)
 		return tune_fail("node name map %s cannot be read: %s", t->name_map,
@@ -75,7 +56,7 @@ static void walk(nn_map_t *map, json_t *o)
 
 void tune_rename(const struct tune *t, json_t *o)
 {
-	nn_map_t *map = open_map(t);
+	nn_map_t *map = t->name_map ? ibcc_node_map_open(t->name_map) : NULL;
 
 	if (map)
 		walk(map, o);

@@ -2,6 +2,7 @@
 /* Breaks sentences into lines for a terminal (prose.h). */
 #include "daemon/tune/prose.h"
 
+#include <langinfo.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,19 @@ void tune_prose(FILE *out, int columns, unsigned int most, const char *label, co
 	}
 }
 
+/* In place: a '?' for each character that the terminal's locale does not have. */
+static void leave_ascii(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++)
+		if (!(*text & 0x80))
+			*to++ = *text;
+		else if ((*text & 0xc0) != 0x80)
+			*to++ = '?';
+	*to = '\0';
+}
+
 void tune_say(const char *label, const char *fmt, ...)
 {
 	char text[TUNE_SENTENCE_BYTES];
@@ -91,5 +105,7 @@ void tune_say(const char *label, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	if (isatty(STDOUT_FILENO) && strcmp(nl_langinfo(CODESET), "UTF-8"))
+		leave_ascii(text);
 	tune_prose(stdout, tune_columns(), 0, label, text);
 }

@@ -45,7 +45,7 @@ struct tune {
 	uint32_t watch_ms;    /* top, status: from one look to the next; 0: status looks once */
 	const char *html;     /* report: into this file; NULL: no */
 	const char *save;     /* probe: file for the record */
-	const char *name_map; /* file, NULL: the usual ones */
+	const char *name_map; /* file, NULL: that of the configuration */
 	bool yes;             /* commands that change the fabric: without a question */
 	const char *output;   /* plan, bundle: also into this file; NULL: no */
 	bool anonymous;       /* bundle: under made-up names */

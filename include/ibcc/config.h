@@ -67,6 +67,7 @@ struct ibcc_config {
 	uint32_t history_mb;                      /* of that, at most */
 	char cc_key_file[IBCC_CONFIG_PATH_BYTES]; /* empty: key 0 */
 	char key_dir[IBCC_CONFIG_PATH_BYTES]; /* of OpenSM's guid2cckey; empty: one key for all */
+	char node_name_map[IBCC_CONFIG_PATH_BYTES]; /* empty: as the diagnostics read it */
 	uint32_t predict_cpu_s;  /* CPU time that a prediction may take; 0: none is made */
 	char metrics_listen[64]; /* see ibcc_listen_parse(); empty: nowhere */
 	char metrics_file[IBCC_CONFIG_PATH_BYTES]; /* empty: none */

@@ -174,6 +174,17 @@ int ibcc_topo_find_node(const struct ibcc_topo *t, const char *text, uint32_t *n
 const char *ibcc_topo_node_text(const struct ibcc_topo *t, uint32_t node,
 				char buf[IBCC_NODE_TEXT_BYTES]);
 
+/* Gives nodes the names that people know them by: name_of() fills in the site's own name of a node,
+ * false: it has none; NULL: no node has one. A name that several nodes have, or that is a device's
+ * default, gets the GUID behind it, as "MT4123 ConnectX6 0x0002c903000a0b0c". 0 or -ENOMEM.
+ */
+int ibcc_topo_label(struct ibcc_topo *t,
+		    bool (*name_of)(void *arg, uint64_t guid, char name[IBCC_DESC_BYTES]),
+		    void *arg);
+
+/* Whether a node has this name, with or without the GUID that ibcc_topo_label() puts behind it. */
+bool ibcc_topo_is_called(const struct ibcc_topo *t, uint32_t node, const char *name);
+
 /* The node of `t` that is node `node` of another topology of the same fabric: by its GUID, or else
  * by a description that no other node of `t` has. IBCC_NONE: it is not there.
  */

@@ -97,6 +97,7 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("predict_cpu_s", UINT, predict_cpu_s), .max = 3600 },
 	{ MEMBER("cc_key_file", STRING, cc_key_file) },
 	{ MEMBER("key_dir", STRING, key_dir) },
+	{ MEMBER("node_name_map", STRING, node_name_map) },
 	{ MEMBER("metrics_listen", STRING, metrics_listen) },
 	{ MEMBER("metrics_file", STRING, metrics_file) },
 	{ MEMBER("compat_names", BOOL, compat_names) },
@@ -181,6 +182,7 @@ static void check(const struct ibcc_yaml *y, const struct ibcc_config *c,
 	want_absolute(y, "state_file", c->state_file, e);
 	want_absolute(y, "cc_key_file", c->cc_key_file, e);
 	want_absolute(y, "key_dir", c->key_dir, e);
+	want_absolute(y, "node_name_map", c->node_name_map, e);
 	want_absolute(y, "metrics_file", c->metrics_file, e);
 	if (c->metrics_listen[0] && ibcc_listen_parse(c->metrics_listen, &sa, &len))
 		ibcc_yaml_want(y, e, ibcc_yaml_get(y, ibcc_yaml_root(y), "metrics_listen"),

@@ -151,7 +151,7 @@ static void test_all_keys(void **state)
 			"128\nnode_window: 4\nnode_gap_us: 0\n"
 			"plugin_socket: /a\nuser: u\ncontrol_read_group: r\ncontrol_write_group: "
 			"w\ncontrol_socket: /b\nstate_file: \"/c \\\" d\"\n"
-			"cc_key_file: /e\nmetrics_listen: 10315\nmetrics_file: /f\ncompat_names: "
+			"cc_key_file: /e\nnode_name_map: /n\nmetrics_listen: 10315\nmetrics_file: /f\ncompat_names: "
 			"yes\nlog: {target: stderr, level: debug}\n"
 			"estimator: {full_permille: 1, fed_wait_permille: 2, ca_wait_permille: 3,\n"
 			"  slow_wait_permille: 4, stale_permille: 5}\n"
@@ -176,6 +176,7 @@ static void test_all_keys(void **state)
 	assert_string_equal(c.control_write_group, "w");
 	assert_string_equal(c.state_file, "/c \" d");
 	assert_string_equal(c.cc_key_file, "/e");
+	assert_string_equal(c.node_name_map, "/n");
 	assert_string_equal(c.metrics_listen, "10315");
 	assert_string_equal(c.metrics_file, "/f");
 	assert_true(c.compat_names);

@@ -208,16 +208,65 @@ static void test_clone_and_equal(void **state)
 	ibcc_topo_free(c);
 }
 
+static bool site_name(void *arg, uint64_t guid, char name[IBCC_DESC_BYTES])
+{
+	assert_string_equal(arg, "site");
+	snprintf(name, IBCC_DESC_BYTES, "%s", guid == 1 ? "storage 1" : "");
+	return guid == 1;
+}
+
+/* A name that does not identify its node has the GUID behind it. */
+static void test_labels(void **state)
+{
+	static const struct {
+		const char *desc, *label;
+	} rows[] = {
+		{ "n1 HCA-1", "storage 1" },
+		{ "n2 HCA-1", "n2 HCA-1" },
+		{ "MT4119 ConnectX5   Mellanox Technologies",
+		  "MT4119 ConnectX5   Mellanox Technologies 0x0000000000000003" },
+		{ "twin", "twin 0x0000000000000004" },
+		{ "", "" },
+		{ "twin", "twin 0x0000000000000006" },
+		{ "localhost HCA-1", "localhost HCA-1 0x0000000000000007" },
+		{ "", "" },
+		/* 45 bytes have room beside a GUID, and the 45th begins a character of two. */
+		{ "Mellanox Technologies 7890123456789012345678\xc3\xbcx",
+		  "Mellanox Technologies 7890123456789012345678 0x0000000000000009" },
+	};
+	struct ibcc_topo *t = ibcc_topo_new();
+	uint32_t n = sizeof(rows) / sizeof(*rows);
+	char site[] = "site";
+
+	(void)state;
+	assert_non_null(t);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(ibcc_topo_add_node(t, i + 1, IBCC_NODE_CA, 1, rows[i].desc), i);
+	assert_int_equal(ibcc_topo_label(t, site_name, site), 0);
+	for (uint32_t i = 0; i < n; i++)
+		assert_string_equal(t->node[i].desc, rows[i].label);
+	assert_true(ibcc_topo_is_called(t, 0, "storage 1"));
+	assert_true(ibcc_topo_is_called(t, 3, "twin"));
+	assert_true(ibcc_topo_is_called(t, 3, "twin 0x0000000000000004"));
+	assert_false(ibcc_topo_is_called(t, 3, "twin 0x0000000000000006"));
+	assert_false(ibcc_topo_is_called(t, 0, "storage"));
+	assert_false(ibcc_topo_is_called(t, 1, "n1 HCA-1"));
+	ibcc_topo_free(t);
+	/* Without a map nodes keep the names that are theirs alone. */
+	t = fabric_lustre();
+	assert_non_null(t);
+	assert_int_equal(ibcc_topo_label(t, NULL, NULL), 0);
+	assert_int_equal(ibcc_topo_find_desc(t, "sw2"), LUSTRE_SW2);
+	ibcc_topo_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_indices),
-		cmocka_unit_test(test_bad_nodes),
-		cmocka_unit_test(test_many_guids),
-		cmocka_unit_test(test_links),
-		cmocka_unit_test(test_lids),
-		cmocka_unit_test(test_vls),
-		cmocka_unit_test(test_clone_and_equal),
+		cmocka_unit_test(test_indices),    cmocka_unit_test(test_bad_nodes),
+		cmocka_unit_test(test_many_guids), cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_links),      cmocka_unit_test(test_lids),
+		cmocka_unit_test(test_vls),        cmocka_unit_test(test_clone_and_equal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
