@@ -181,7 +181,7 @@ static void print_top_sources(const json_t *roots, const char *glob, const json_
 		all += n;
 		free(s);
 	}
-	tune_table_print_under(t, "Who waits for them most");
+	tune_table_print_under(t, "Most blocked senders");
 	if (all > shown)
 		printf("and %zu more (--full, --root N, --node GLOB)\n", all - shown);
 }
