@@ -19,7 +19,8 @@ on_terminal()
 	rm -f "$TMP/keys"
 	mkfifo "$TMP/keys"
 	: >"$TMP/terminal.log"
-	timeout "$(stretched 120)" script -qefc "$IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml apply $*" /dev/null \
+	stretch 120
+	timeout "$STRETCHED" script -qefc "$IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml apply $*" /dev/null \
 		<"$TMP/keys" >"$TMP/terminal.log" 2>&1 &
 	pid=$!
 	exec {TYPE}>"$TMP/keys"
