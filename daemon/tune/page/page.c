@@ -238,6 +238,8 @@ static void write_roots(FILE *out, const json_t *plan)
 	write_amount(out, "all adapters", json_object_get(prediction, "total"));
 }
 
+#define CHANGE_CELLS (TUNE_GROUP_CELLS - 1) /* the page has the outcomes elsewhere */
+
 struct writer {
 	FILE *out;
 	struct ibcc_page_table t;
@@ -247,7 +249,7 @@ static void write_row(void *arg, const char *const *cell)
 {
 	struct writer *w = arg;
 
-	for (unsigned int i = 0; i < 6; i++)
+	for (unsigned int i = 0; i < CHANGE_CELLS; i++)
 		ibcc_page_cell(&w->t, cell[i]);
 }
 
@@ -270,7 +272,7 @@ static void write_reason(void *arg, bool first, const char *field, const char *r
 
 static void write_changes(FILE *out, const json_t *plan)
 {
-	static const char *const columns[] = {
+	static const char *const columns[CHANGE_CELLS] = {
 		"", ">Count", "Setting", "SL", "Old", "New", "~Where"
 	};
 	const json_t *changes = json_object_get(plan, "changes");
@@ -280,7 +282,7 @@ static void write_changes(FILE *out, const json_t *plan)
 		return;
 	ibcc_page_heading(out, json_object_get(plan, "result") ? "Changes just made"
 							       : "Changes to make");
-	ibcc_page_table_begin(&w.t, out, columns, 7);
+	ibcc_page_table_begin(&w.t, out, columns, CHANGE_CELLS);
 	tune_group_changes(changes,
 			   &(struct tune_group_fn){ &w, write_row, end_rows, write_reason });
 }
