@@ -80,12 +80,14 @@ static void look_at_socket(struct loop *l)
 
 	if (rc > 0)
 		ibcc_log(LOG_NOTICE,
-			 "control socket %s was gone, so no command reached the daemon; made anew",
+			 "control socket %s was gone, so no command reached the daemon; the daemon "
+			 "has created it again",
 			 l->config.control_socket);
 	else if (rc && rc != l->socket_err)
 		ibcc_log(LOG_WARNING,
-			 "control socket %s is gone, so no command reaches the daemon, and cannot "
-			 "be made anew: %s; keeps trying",
+			 "control socket %s is gone, so no command reaches the daemon, and it "
+			 "cannot "
+			 "be created again: %s; the daemon keeps trying",
 			 l->config.control_socket,
 			 rc == -EADDRINUSE || rc == -EEXIST ? "something else is at its path"
 							    : strerror(-rc));

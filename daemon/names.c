@@ -103,9 +103,9 @@ static void note(struct role *r, const char *key, int err, gid_t gid)
 			 "daemon keeps asking",
 			 key, r->name, strerror(err),
 			 r->known ? "that right stays with the group's last number"
-				  : "nobody has that right");
+				  : "no user has that right");
 	else if (!err && r->name[0] && gid == IBCC_JSONL_NOBODY)
-		ibcc_log(LOG_WARNING, "%s: there is no group %s, so nobody has that right", key,
+		ibcc_log(LOG_WARNING, "%s: there is no group %s, so no user has that right", key,
 			 r->name);
 	r->failed = err != 0;
 	if (!err) {

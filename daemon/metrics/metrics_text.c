@@ -244,8 +244,8 @@ static void ports(struct ibcc_text *o, const struct ibcc_metrics *m)
 	counters(o, m, "ibcc_port_fecn_marked_total", "PktRcvFECN: marked packets received.",
 		 IBCC_CTR_RCV_FECN, COUNT, -1);
 	counters(o, m, "ibcc_port_becn_received_total",
-		 "PktRcvBECN: packets received that tell to send less.", IBCC_CTR_RCV_BECN, COUNT,
-		 -1);
+		 "PktRcvBECN: notifications received, each of which asks to send less.",
+		 IBCC_CTR_RCV_BECN, COUNT, -1);
 	head(o, "ibcc_port_rate_bytes_per_second", "gauge", "Data rate of the link.");
 	for (uint32_t i = 0; i < m->n_ports; i++) {
 		const struct ibcc_metrics_port *p = &m->port[i];

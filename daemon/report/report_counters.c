@@ -96,10 +96,11 @@ static void say_switches(json_t *list, const struct ibcc_topo *t, const struct i
 		}
 		if (!without)
 			continue;
-		snprintf(text, sizeof(text),
-			 "%u ports of %s tell no waits: congestion that starts there is not "
-			 "seen",
-			 without, n->desc);
+		snprintf(
+			text, sizeof(text),
+			"%u ports of %s do not count PortXmitWait, so congestion that starts there "
+			"is not seen",
+			without, n->desc);
 		add(list, text);
 	}
 }

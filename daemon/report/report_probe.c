@@ -172,7 +172,7 @@ static void tell_vendor(json_t *type, const struct ibcc_vendor_endport *e, bool 
 	static const char *const words[] = { [IBCC_VENDOR_CC_NONE] = "no",
 					     [IBCC_VENDOR_CC_OFF] = "off",
 					     [IBCC_VENDOR_CC_ON] = "on",
-					     [IBCC_VENDOR_CC_SILENT] = "does not tell" };
+					     [IBCC_VENDOR_CC_SILENT] = "does not answer" };
 	bool can = e->general == IBCC_VENDOR_TOLD &&
 		   ibcc_vcc_can(&e->can, IBCC_VCC_CAP_ADAPTIVE_ROUTING);
 	char algorithm[80];

@@ -51,7 +51,7 @@ int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **o
 		json_object_set_new(request, "sudo_user", json_string(login));
 	rc = request ? ibcc_jsonl_ask_patiently(path, request, &wait, &answer) : -ENOMEM;
 	if (rc == -ENOENT || rc == -ECONNREFUSED)
-		ibcc_why_set(why, rc, "ibcc-tuned is not running: nobody listens at %s", path);
+		ibcc_why_set(why, rc, "ibcc-tuned is not running: no program listens at %s", path);
 	else if (rc == -ETIMEDOUT)
 		rc = tune_patience_ended(&patience, why);
 	else if (rc)
@@ -136,8 +136,8 @@ int tune_alone(const struct tune *t, int *fd, struct ibcc_why *why)
 		return ibcc_why_set(why, rc, "nothing is written beside a daemon: %s", said.text);
 	if (rc != -ENOENT && rc != -ECONNREFUSED)
 		return ibcc_why_set(why, rc,
-				    "nobody can tell whether ibcc-tuned is running, so nothing is "
-				    "written beside it: %s",
+				    "it is not known whether ibcc-tuned is running, so ibcc-tune "
+				    "writes nothing beside it: %s",
 				    said.text);
 	return ibcc_lock_take(t->config.state_file, fd, why);
 }

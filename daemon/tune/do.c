@@ -159,8 +159,9 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 	if (json_object_get(args, "confirm_s") || !strcmp(command, "confirm")) {
 		ibcc_service_free(s);
 		return ibcc_why_set(why, -EOPNOTSUPP,
-				    "no ibcc-tuned is running, which would take back what nobody "
-				    "confirms; what is on trial is taken back when it starts");
+				    "a trial needs ibcc-tuned, which reverts a change without a "
+				    "confirmation, and it is not running. If a change is on trial, "
+				    "the daemon reverts it when it starts");
 	}
 	if (!s)
 		return ibcc_why_set(why, -ENOMEM, "no memory");

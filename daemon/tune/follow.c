@@ -119,7 +119,8 @@ int tune_follow(struct tune *t, json_t *answer, json_int_t set_mads)
 	if (!apply)
 		rc = watch_daemon(t, &status, &why);
 	if (rc)
-		return tune_fail("the settings are made, but nobody tells whether they hold: %s",
+		return tune_fail("the first changes are made, but the daemon does not say whether "
+				 "they hold: %s. Ask again with 'ibcc-tune status'",
 				 why.text);
 	if (status)
 		apply = json_object_get(status, "apply");

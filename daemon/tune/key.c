@@ -39,12 +39,11 @@ static int ask(const struct tune *t)
 			 "seen a wrong key (--lease).",
 			 file, t->lease);
 	else
-		tune_say(
-			"",
-			"If you lose %s, nobody can read or change congestion control on these "
-			"nodes any more, not even turn it off. Only a reset of each node may help, "
-			"and a node may keep its key then, too. Keep a copy of the file.",
-			file);
+		tune_say("",
+			 "If you lose %s, you can no longer read or change congestion control on "
+			 "these nodes, nor turn it off. A reset of a node may help, but a node may "
+			 "keep its key through a reset. Keep a copy of the file.",
+			 file);
 	return tune_consent(t, "Give all nodes this key, and protect them?");
 }
 

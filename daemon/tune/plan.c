@@ -33,11 +33,12 @@ static void print_fabric(const json_t *f)
 									       : "",
 		 (double)tune_int(f, "interval_us") / 1000, tune_str(f, "clock"));
 	if (tune_int(f, "ports_saturated"))
-		tune_say("",
-			 "Counters of %lld ports have stopped at their end and tell nothing: clear "
-			 "them with perfquery -R; with clear_counters a daemon in mode apply does "
-			 "so in time",
-			 tune_int(f, "ports_saturated"));
+		tune_say(
+			"",
+			"Counters of %lld ports are saturated, so ibcc-tune cannot use them: clear "
+			"them with perfquery -R. With clear_counters, a daemon in mode apply "
+			"clears them in time",
+			tune_int(f, "ports_saturated"));
 }
 
 static void print_unreachable(const json_t *list)

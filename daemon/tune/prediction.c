@@ -102,7 +102,7 @@ static void write_prediction(FILE *out, const json_t *p)
 		print_open(out, p);
 		fputc('.', out);
 		if (!roots && !open && why)
-			fprintf(out, " What roots send cannot be told: %s.", why);
+			fprintf(out, " The roots' rates are not predicted: %s.", why);
 		return;
 	}
 	if (roots || open) {
@@ -113,7 +113,7 @@ static void write_prediction(FILE *out, const json_t *p)
 	} else {
 		fputs("Prediction: none. ", out);
 	}
-	fprintf(out, "What victims gain cannot be told: %s.", tune_str(p, "why"));
+	fprintf(out, "The victims' gain is not predicted: %s.", tune_str(p, "why"));
 }
 
 void tune_print_prediction(const json_t *p)

@@ -97,7 +97,7 @@ const char *tune_trial_text(const json_t *status, char *buf, size_t len)
 
 	buf[0] = '\0';
 	if (tune_str(trial, "over")[0])
-		snprintf(buf, len, "transaction %lld is being taken back: %s",
+		snprintf(buf, len, "the daemon reverts transaction %lld: %s",
 			 tune_int(trial, "transaction"), tune_str(trial, "over"));
 	else if (json_is_object(trial))
 		snprintf(buf, len, "transaction %lld, %lld s left to confirm it",
@@ -112,7 +112,7 @@ const char *tune_leader_text(const json_t *status)
 
 	if (!json_is_object(election) || text[0])
 		return text;
-	return !strcmp(tune_str(election, "state"), "leads") ? "this daemon" : "nobody";
+	return !strcmp(tune_str(election, "state"), "leads") ? "this daemon" : "none";
 }
 
 const char *tune_rollout_text(const json_t *status, char *buf, size_t len)

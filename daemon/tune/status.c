@@ -135,12 +135,12 @@ static void print_unsure(FILE *out, const json_t *list)
 
 	json_array_foreach (list, i, o) {
 		fprintf(out, "%-11s%s port%s ",
-			i ? "" : "Unsure:", tune_node_text(o, node, sizeof(node)),
+			i ? "" : "Saturated:", tune_node_text(o, node, sizeof(node)),
 			json_array_size(json_object_get(o, "ports")) > 1 ? "s" : "");
 		print_ports(out, json_object_get(o, "ports"));
 		json_array_foreach (json_object_get(o, "counters"), k, counter)
 			fprintf(out, "%s%s", k ? ", " : ": ", json_string_value(counter));
-		fprintf(out, " at the end of 32 bits, or may have gone round\n");
+		fprintf(out, " at the end of 32 bits, or may have wrapped\n");
 	}
 }
 
@@ -152,7 +152,7 @@ static void print_doubted(FILE *out, const json_t *list)
 
 	json_array_foreach (list, i, o) {
 		fprintf(out, "%-11s%s port%s ",
-			i ? "" : "Doubted:", tune_node_text(o, node, sizeof(node)),
+			i ? "" : "Conflict:", tune_node_text(o, node, sizeof(node)),
 			json_array_size(json_object_get(o, "ports")) > 1 ? "s" : "");
 		print_ports(out, json_object_get(o, "ports"));
 		fprintf(out, ": %s\n", tune_str(o, "reason"));
@@ -226,7 +226,7 @@ static void write_status(FILE *out, const json_t *s)
 	print_unsure(out, json_object_get(json_object_get(s, "fabric"), "unsure"));
 	print_doubted(out, json_object_get(json_object_get(s, "fabric"), "doubted"));
 	print_list(out, "Counters:", json_object_get(json_object_get(s, "fabric"), "counters"));
-	print_list(out, "Apart:", json_object_get(json_object_get(s, "fabric"), "apart"));
+	print_list(out, "Ignored:", json_object_get(json_object_get(s, "fabric"), "apart"));
 	print_line(out, "Discovery:", tune_str(s, "discovery_trouble"));
 	/* Discovery has named them. */
 	if (!tune_str(s, "discovery_trouble")[0])
@@ -235,10 +235,10 @@ static void write_status(FILE *out, const json_t *s)
 	print_line(out, "Routing:", tune_str(s, "routing"));
 	print_line(out, "Drift:", tune_str(json_object_get(s, "drift"), "text"));
 	print_line(out, "Repaired:", tune_str(json_object_get(s, "drift"), "repaired"));
-	print_line(out, "Unknown:", tune_str(json_object_get(s, "unknown_origin"), "text"));
+	print_line(out, "Foreign:", tune_str(json_object_get(s, "unknown_origin"), "text"));
 	print_line(out, "Owed:", tune_str(json_object_get(s, "owed"), "text"));
-	print_line(out, "Held back:", tune_str(json_object_get(s, "held_back"), "text"));
-	print_line(out, "Held back:", tune_str(json_object_get(s, "held_below"), "text"));
+	print_line(out, "Throttled:", tune_str(json_object_get(s, "held_back"), "text"));
+	print_line(out, "Throttled:", tune_str(json_object_get(s, "held_below"), "text"));
 	print_line(out, "Clients:", tune_str(json_object_get(s, "clients"), "control"));
 	print_line(out, "Clients:", tune_str(json_object_get(s, "clients"), "metrics"));
 	fprintf(out, "Roots:     %lld\n", tune_int(s, "roots"));

@@ -70,8 +70,8 @@ int tune_disable(struct tune *t)
 
 int tune_repair(struct tune *t)
 {
-	int code = tune_consent(t, "Write our settings again wherever a node has lost them or "
-				   "somebody else has changed them?");
+	int code = tune_consent(t, "Restore the settings of ibcc-tune wherever a node has lost "
+				   "them or another program has changed them?");
 
 	return code == TUNE_OK ? run(t, "repair", NULL, "Repaired") : code;
 }

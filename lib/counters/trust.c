@@ -422,7 +422,7 @@ const char *ibcc_trust_reason(enum ibcc_doubt doubt)
 	switch (doubt) {
 	case IBCC_DOUBT_NONE: return "";
 	case IBCC_DOUBT_RATE:
-		return "more goes over its link than the rate that is told of it, as both ends "
+		return "more goes over its link than its reported rate allows, as both ends "
 		       "count";
 	case IBCC_DOUBT_TIME: return "sent and waited for longer than there was time";
 	case IBCC_DOUBT_MARKS: return "counts more marked packets than packets";

@@ -143,7 +143,7 @@ static void say_reordering(struct ibcc_text *x, const struct ibcc_vendor *v)
 			ibcc_text_add(x, "%s%u", n++ ? ", " : "SL ", sl);
 	ibcc_text_add(x,
 		      "%s), unless its hosts place out of order: ibcc-tune ooo-check on a host "
-		      "tells what it drops",
+		      "counts what it drops",
 		      n ? "" : "all SLs");
 }
 

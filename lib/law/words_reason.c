@@ -112,7 +112,7 @@ static void say_reason(struct ibcc_text *x, const struct ibcc_topo *t,
 		break;
 	case IBCC_REASON_PORT: say_port(x, t, &why->root); break;
 	case IBCC_REASON_NO_DELAY:
-		ibcc_text_add(x, "no delay while marks tell who contributes (BECN)");
+		ibcc_text_add(x, "no delay until marks show which senders contribute (BECN)");
 		break;
 	case IBCC_REASON_TABLE: say_table(x, t, why); break;
 	case IBCC_REASON_BALANCE: say_balance(x, t, why); break;

@@ -96,7 +96,7 @@ int ibcc_estimate_explain(const struct ibcc_topo *t, const struct ibcc_root *r, 
 	ibcc_text_add(&x, "; ports upstream wait up to %.1f %%", r->tree_wait_permille / 10.0);
 	ibcc_words_sources(&x, t, r, IBCC_ROLE_CONTRIBUTOR, "; contributors (BECN) ", "");
 	ibcc_words_sources(&x, t, r, IBCC_ROLE_CANDIDATE,
-			   "; blocked, and suspected until marks tell ", "");
+			   "; blocked, and suspected until marks show ", "");
 	ibcc_words_sources(&x, t, r, IBCC_ROLE_VICTIM, "; victims ", "");
 	say_pairs(&x, t, r);
 	if (!ibcc_root_is_known(r) && r->unknown_mbps)

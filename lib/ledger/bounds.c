@@ -101,7 +101,7 @@ static const char *check_block(const struct ibcc_bounds *b, const struct table *
 		uint32_t delay = ibcc_cct_entry_delay_milli(t->cct.entry[i]);
 
 		if (!i && delay)
-			return "a table with a delay at index 0, for who is not marked";
+			return "a table with a delay at index 0, which throttles without a mark";
 		if (delay < before)
 			return is_tail(t, i) ? NULL : "a table whose delays fall";
 		if (delay > b->max_delay * 1000ull)

@@ -71,7 +71,7 @@ void ibcc_vendor_text(const struct ibcc_vendor *v, struct ibcc_why *text)
 		ibcc_text_add(&x, "%s %u nodes have it off", v->n_on ? ";" : ":", v->n_off);
 	if (v->n_silent)
 		ibcc_text_add(&x,
-			      "; %u nodes do not tell: the CC_Key is probably lacking (key_dir, "
+			      "; %u nodes do not say: their CC_Key is probably missing (key_dir, "
 			      "cc_key_file)",
 			      v->n_silent);
 }
@@ -91,7 +91,7 @@ void ibcc_vendor_routes_text(const struct ibcc_vendor *v, struct ibcc_why *text)
 	for (unsigned int sl = 0; sl < 16 && v->loose_sls != UINT16_MAX; sl++)
 		if (v->loose_sls >> sl & 1)
 			ibcc_text_add(&x, "%s%u", n++ ? ", " : " for SL ", sl);
-	ibcc_text_add(&x, ": who contributes and who suffers is not proved");
+	ibcc_text_add(&x, ": contributors and victims are not proved");
 }
 
 static bool is_on(const struct ibcc_vendor *v, const struct ibcc_topo *t, uint32_t port)

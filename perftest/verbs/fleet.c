@@ -172,7 +172,7 @@ static int add_flow(struct ibcc_perf_fleet *f, uint32_t id, struct ibcc_why *e)
 		return ibcc_perf_fail(e, 0, "flow %s: %s is not among the plan's hosts", s->name,
 				      from == NOT_FOUND ? s->from : s->to);
 	if (all && s->operation == IBCC_VERBS_READ)
-		return ibcc_perf_fail(e, 0, "flow %s: who reads is one host, not all", s->name);
+		return ibcc_perf_fail(e, 0, "flow %s: one host reads, not all", s->name);
 	for (i = 0; i < f->n_members && !rc; i++) {
 		if (i == from || (all ? !strcmp(f->member[i].name, s->not_to) : i != to))
 			continue;

@@ -153,7 +153,7 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 		fprintf(stderr, "ibcc-perf: %s\n", e.text);
 	} else if (!token && !is_local(bound)) {
 		fprintf(stderr,
-			"ibcc-perf: serve: who may reach %s may use this host's RDMA "
+			"ibcc-perf: serve: any program that reaches %s could use this host's RDMA "
 			"devices: want --token-file\n",
 			opt.address);
 	} else {

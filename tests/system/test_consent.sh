@@ -55,7 +55,7 @@ repair
 key $TMP/key
 key $TMP/key --protect
 COMMANDS
-check "key --protect says what a lost key costs" grep -q 'If you lose .*nobody can read or change' "$TMP/terminal.log"
+check "key --protect says what a lost key costs" grep -q 'If you lose .*you can no longer read or change' "$TMP/terminal.log"
 typed $'n\n' "key $TMP/key --protect --lease 30"
 check "with a lease, too" grep -q '30 s after' "$TMP/terminal.log"
 equal "and no Set is sent" "$(set_mads)" "$sets"

@@ -43,7 +43,7 @@ equal "both are counted" "$(jq .held_back.endports "$TMP/status.json")" 2
 rc=0
 tune status --detailed-exitcode >"$TMP/text" 2>&1 || rc=$?
 equal "its detailed exit status" "$rc" 2
-grep -q '^Held back: *source[12] port 1 cannot send faster than 0.8 of 4000 MB/s' "$TMP/text" || fail "status: $(cat "$TMP/text")"
+grep -q '^Throttled: *source[12] port 1 cannot send faster than 0.8 of 4000 MB/s' "$TMP/text" || fail "status: $(cat "$TMP/text")"
 ok "a person reads it, too"
 grep -q 'cannot send faster than 0.8 of 4000 MB/s' "$TMP/tuned.log" || fail "the log does not say it"
 ok "the log says it"

@@ -22,7 +22,7 @@ told() { status '.state == "degraded" and .held_below.endports == 2 and
 wait_until 40 told || fail "status does not say it: $(say)"
 ok "status: $(jq -r .held_below.text "$TMP/status.json")"
 tune status >"$TMP/text" 2>&1
-grep -q '^Held back: *marks can hold source1 port 1 back to 0.8 of 4000 MB/s' "$TMP/text" || fail "status: $(cat "$TMP/text")"
+grep -q '^Throttled: *marks can hold source1 port 1 back to 0.8 of 4000 MB/s' "$TMP/text" || fail "status: $(cat "$TMP/text")"
 ok "a person reads it, too"
 grep -q 'marks can hold source1 port 1 back to 0.8 of 4000 MB/s' "$TMP/tuned.log" || fail "the log does not say it"
 ok "the log says it"

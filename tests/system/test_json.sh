@@ -36,7 +36,7 @@ keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" top
 ok "without an answer there is an error"
 # What to do next depends on whether this host has a device.
 case $(jq -r .error "$TMP/7.json") in
-"ibcc-tuned is not running: nobody listens at $TMP/control.sock"*) ok "with the words for people" ;;
+"ibcc-tuned is not running: no program listens at $TMP/control.sock"*) ok "with the words for people" ;;
 *) fail "the words for people: $(jq -r .error "$TMP/7.json")" ;;
 esac
 

@@ -111,7 +111,7 @@ check "who came late cannot tell" plan '.prediction | .known == false and .victi
 late()
 {
 	tune plan >"$TMP/text" &&
-		grep -q "What victims gain cannot be told: the fabric was already congested when monitoring began" "$TMP/text"
+		grep -q "The victims' gain is not predicted: the fabric was already congested when monitoring began" "$TMP/text"
 }
 wait_until 30 late || fail "who came late does not say why: $(tail -n 3 "$TMP/text")"
 ok "and says so in words"

@@ -345,7 +345,7 @@ static void test_learning(void **state)
 	}
 	assert_int_equal(lay(f, &x), 2 + 1);
 	assert_int_equal(cc(f, 6)->cct.limit, 0);
-	assert_why_table(f, &x, 6, "no delay while marks tell who contributes (BECN)");
+	assert_why_table(f, &x, 6, "no delay until marks show which senders contribute (BECN)");
 	x.h.severe->phase = IBCC_PHASE_HOLD;
 	assert_int_equal(lay(f, &x), 4 * 2);
 	assert_int_equal(cc(f, 7)->ca.Port_Control, IBCC_CC_PORT_CONTROL_SL);

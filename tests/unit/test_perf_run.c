@@ -261,7 +261,7 @@ static void test_impossible(void **state)
 		const char *plan, *error;
 	} t[] = {
 		{ "verbs: {operation: read}\ntraffic: [{name: f, from: a, to: all}]\n",
-		  "flow f: who reads is one host, not all" },
+		  "flow f: one host reads, not all" },
 		{ "topology: {nodes: [{host: [a, b, c, d, x]}, {switch: s, ports: 5}], links: [[a, "
 		  "s/1], [b, s/2], [c, s/3], [d, s/4], [x, s/5]]}\n"
 		  "traffic: [{name: f, from: a, to: x}]\n",

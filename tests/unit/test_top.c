@@ -114,7 +114,7 @@ static void test_between(void **state)
 	text = text_of("{\"state\":\"degraded\",\"trial\":{\"transaction\":7,"
 		       "\"seconds_left\":0,\"over\":\"nobody came\"},\"election\":null}",
 		       80);
-	has(text, "Trial     transaction 7 is being taken back: nobody came\n");
+	has(text, "Trial     the daemon reverts transaction 7: nobody came\n");
 	assert_null(strstr(text, "Leader"));
 	assert_null(strstr(text_of(busy, 80), "Trial"));
 }

@@ -83,7 +83,8 @@ static void write_now(FILE *out, const json_t *status)
 	if (!json_is_object(set))
 		return;
 	if (!tune_int(set, "marking_ports") && !tune_int(set, "reacting_ports")) {
-		ibcc_page_figure(out, "Congestion control", "off", "no port marks, nobody reacts");
+		ibcc_page_figure(out, "Congestion control", "off",
+				 "no port marks, no adapter reacts");
 		return;
 	}
 	snprintf(value, sizeof(value), "%lld + %lld", tune_int(set, "marking_ports"),
@@ -136,13 +137,14 @@ static void write_map(FILE *out, const json_t *report)
 	tune_map_draw(&m, out);
 	fputs("</div>\n", out);
 	fprintf(out,
-		"<p class=\"lead\">Orange lines are the ways of who contributes to congestion, "
-		"thick "
-		"ones to the worst root. C contributor, V victim, ? not known yet which. A number "
-		"is "
-		"a root: the link where it is, or the adapter that it leads to. Rates are %s that "
-		"an "
-		"adapter sends, and that such an adapter gets.</p>\n",
+		"<p class=\"lead\">Orange lines are the paths of contributors; thick ones lead to "
+		"the "
+		"worst root. C: contributor. V: victim. ?: suspected contributor, no mark shows "
+		"yet "
+		"which. A number is a congestion root: the link where it is, or the adapter that "
+		"it "
+		"leads to. Rates are the %s that an adapter sends, or that such an adapter "
+		"gets.</p>\n",
 		tune_rate_unit());
 	tune_map_fini(&m);
 }
@@ -238,7 +240,7 @@ static void write_roots(FILE *out, const json_t *plan)
 	write_amount(out, "all adapters", json_object_get(prediction, "total"));
 }
 
-#define CHANGE_CELLS (TUNE_GROUP_CELLS - 1) /* the page has the outcomes elsewhere */
+#define CHANGE_CELLS (TUNE_GROUP_CELLS - 1) /* all but the outcome */
 
 struct writer {
 	FILE *out;
@@ -272,9 +274,8 @@ static void write_reason(void *arg, bool first, const char *field, const char *r
 
 static void write_changes(FILE *out, const json_t *plan)
 {
-	static const char *const columns[CHANGE_CELLS] = {
-		"", ">Count", "Setting", "SL", "Old", "New", "~Where"
-	};
+	static const char *const columns[CHANGE_CELLS] = { "",    ">Count", "Setting", "SL",
+							   "Old", "New",    "~Where" };
 	const json_t *changes = json_object_get(plan, "changes");
 	struct writer w = { .out = out };
 
@@ -336,18 +337,18 @@ static void write_notes(FILE *out, const json_t *report)
 	write_sentence(out, &any, "No effect",
 		       tune_str(json_object_get(status, "rollout"), "no_effect"));
 	write_sentence(out, &any, "Drift", tune_str(json_object_get(status, "drift"), "text"));
-	write_sentence(out, &any, "Unknown origin",
+	write_sentence(out, &any, "Foreign settings",
 		       tune_str(json_object_get(status, "unknown_origin"), "text"));
 	write_sentence(out, &any, "Routing", tune_str(status, "routing"));
 	write_sentence(out, &any, "NVIDIA", tune_str(vendor, "text"));
 	write_sentence(out, &any, "What its operator can do", tune_str(vendor, "advice"));
 	write_nodes(out, &any, "Ports not read", json_object_get(fabric, "unread"));
-	write_nodes(out, &any, "Counters not believed", json_object_get(fabric, "doubted"));
+	write_nodes(out, &any, "Inconsistent counters", json_object_get(fabric, "doubted"));
 	write_nodes(out, &any, "Without settings",
 		    json_object_get(json_object_get(report, "plan"), "unreachable"));
 	write_sentence(out, &any, "Paths", tune_str(json_object_get(report, "plan"), "paths"));
 	json_array_foreach (json_object_get(fabric, "apart"), i, o)
-		write_sentence(out, &any, "Apart", json_string_value(o));
+		write_sentence(out, &any, "Ignored nodes", json_string_value(o));
 	json_array_foreach (json_object_get(fabric, "counters"), i, o)
 		write_sentence(out, &any, "Counters", json_string_value(o));
 	if (any)
