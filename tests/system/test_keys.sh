@@ -92,7 +92,7 @@ write_config 'apply_via: direct'
 echo 0x5afe >"$TMP/key" && chmod 600 "$TMP/key"
 check "all nodes get a key" tune key -y "$TMP/key"
 equal "with a row for each" "$(grep -c ' CC_Key .*hidden .*another .*verified' "$TMP/check.log")" 6
-equal "that names it" "$(grep -c "^H[1-4] 0x\|^S[12] 0x" "$TMP/check.log")" 6
+equal "that names it" "$(grep -c "^~  [HS][1-4] 0x" "$TMP/check.log")" 6
 tune key -y -j "$TMP/key" >"$TMP/key.json"
 equal "which they keep" "$(jq -c '[.writes, .unchanged]' "$TMP/key.json")" '[0,6]'
 tune key -y -j --protect --lease 30 "$TMP/key" >"$TMP/key.json" 2>"$TMP/key.log" || fail "key --protect"
