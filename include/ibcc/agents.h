@@ -37,18 +37,19 @@ struct ibcc_agent_quirks {
 	uint16_t log_slid, log_dlid;
 	bool no_sls;  /* has no PortXmitDataSL */
 	bool no_wait; /* its ports' PortXmitWait stays zero, though claimed */
-	/* Its ports' counters lie about what is counted from now on: so many permille of it. 0: the
-	 * truth; marks: FECN and BECN, of the packets received.
+	/* The counters of its ports are wrong from now on: they report this many permille of what
+	 * really happens. 0: the true count. marks: FECN and BECN, in permille of the packets
+	 * received.
 	 */
 	uint16_t sent_permille, wait_permille, marks_permille;
 	enum ibcc_nvidia_cc vendor_cc;
 	bool adaptive; /* see struct ibcc_profile */
 	uint16_t adaptive_sls;
-	/* TimeStamp runs at so many thousandths of its rate more, or less: -1000 and it stands
-	 * still at zero.
+	/* The rate of TimeStamp is off by this many thousandths, faster if positive. With -1000 it
+	 * stands still at zero.
 	 */
 	int32_t clock_off_permille;
-	int64_t clock_jump_ns; /* TimeStamp is ahead by so much, or behind */
+	int64_t clock_jump_ns; /* how far TimeStamp is ahead; negative: behind */
 };
 
 struct ibcc_agents_options {

@@ -61,7 +61,8 @@ bool ibcc_book_is_back(const struct ibcc_book *b, uint32_t i);
 /* Forgets the entry for a change's attribute. */
 void ibcc_book_drop(struct ibcc_book *b, const struct ibcc_change *c);
 
-/* All that was begun in transaction `from` or later is taken back altogether. */
+/* Forgets all that transaction `from` and later ones began: a rollback has reverted it completely.
+ */
 void ibcc_book_forget(struct ibcc_book *b, int64_t from);
 
 /* First and last values as old and new ones of a plan; its reverse takes all back. *plan is
@@ -70,8 +71,9 @@ void ibcc_book_forget(struct ibcc_book *b, int64_t from);
  */
 int ibcc_book_joined(const struct ibcc_book *b, struct ibcc_plan *plan, int64_t *first);
 
-/* What should be on the fabric because of us, likewise: without what is not certain, and without
- * blocks of tables that end before them now. -ENOMEM.
+/* Sets *plan to what should be on the fabric because of us, with the values from before our first
+ * write as its old ones. Leaves out what is not certain, and blocks behind the present end of a
+ * table. -ENOMEM.
  */
 int ibcc_book_expected(const struct ibcc_book *b, struct ibcc_plan *plan);
 

@@ -26,15 +26,21 @@ struct ibcc_bounds {
  */
 const char *ibcc_bounds_data(const struct ibcc_change *c, const uint8_t *data);
 
-/* Checks that every change is one that a node can be given, whatever the order of the plan. Data as
- * ibcc_bounds_data() wants them, and for a node of this kind and its ports (`t` may be NULL: then
- * that is not looked at); of a table no two blocks for one place; tables without delay at index 0
- * and with delays that never fall, but for entries without any at the end, up to max_delay; timers
- * up to max_timer; CCTI_Min within the table, where the plan has that, and a table's limit within
- * what can be addressed. `has` are the settings that the nodes of `t` have (may be NULL): of a node
- * whose ControlTableCap is known a table has no block and no limit beyond that. Sets bad[i] (may be
- * NULL) for each change that is not, and *why to a sentence about one. Returns their number: all of
- * them without memory.
+/* Checks that a node can be given every change of a plan, whatever the order of the plan. It
+ * checks:
+ * - data as ibcc_bounds_data() wants them, for a node of this kind and its ports (with `t` NULL the
+ *   kind and the ports are not checked);
+ * - that no two blocks of a table have one place;
+ * - that a table has no delay at index 0, and delays up to max_delay that never fall, but entries
+ *   without delay may end it;
+ * - that timers are at most max_timer;
+ * - that CCTI_Min is within the table, where the plan has a table, and that a table's limit is
+ *   within what can be addressed.
+ *
+ * `has` are the present settings of the nodes of `t` (may be NULL). If it has a node's
+ * ControlTableCap, a table has no block and no limit beyond that. Sets bad[i] (`bad` may be NULL)
+ * for each change that fails a check, and *why to a sentence about one of them. Returns how many
+ * fail: all of them without memory.
  */
 uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_topo *t,
 			   const struct ibcc_settings *has, const struct ibcc_plan *plan, bool *bad,

@@ -20,54 +20,57 @@ struct ibcc_collector; /* capabilities of each port, read once, and when it was 
 struct ibcc_collector *ibcc_collector_new(void);
 void ibcc_collector_free(struct ibcc_collector *c);
 
-/* A new collector goes on with another topology, t, where `old` was with `from`: capabilities are
- * asked anew, but it knows when each port was read last, and how late. -ENOMEM.
+/* Lets a new collector go on with another topology, `t`, where `old` was with `from`. The new one
+ * asks for capabilities again, but knows when each port was read last, and how late. -ENOMEM.
  */
 int ibcc_collector_follow(struct ibcc_collector *c, const struct ibcc_topo *t,
 			  const struct ibcc_collector *old, const struct ibcc_topo *from);
 
-/* Ends passes after so long (0: never): what was not read by then is stale or unreachable with
- * -ETIMEDOUT. Nodes that were silent or are new get at most a quarter of it before the others have
- * their turn.
+/* Ends each pass after `ns` nanoseconds (0: never). Ports that were not read by then are stale, or
+ * unreachable with -ETIMEDOUT. Nodes that were silent or are new get at most a quarter of that time
+ * before the others have their turn.
  */
 void ibcc_collector_set_deadline(struct ibcc_collector *c, uint64_t ns);
 
-/* What nodes refused to tell, or kept silent about, is asked for again in the next pass, and not
- * only after some time, and each port is read by itself: the fabric has changed.
+/* The fabric has changed: the next pass asks again, and not only after some time, for what nodes
+ * refused or did not answer. It also reads each port by itself.
  */
 void ibcc_collector_ask_again(struct ibcc_collector *c);
 
-/* One pass over all active ports of t: reads capabilities of ports not known yet (ClassPortInfo,
- * PortSamplesControl), then XmitData, pkts and XmitWait (extended where the port has them), FECN
- * and BECN of channel adapters. *s must be sized for t (-EINVAL). Each pass may bring another
- * topology, with the snapshot rebased to it. Times are by ibcc_transport_fabric_ns(). Reads only.
+/* One pass over all active ports of t. It reads the capabilities of ports that are not known yet
+ * (ClassPortInfo, PortSamplesControl). Then it reads XmitData, pkts and XmitWait (extended where
+ * the port has them), and FECN and BECN of channel adapters. *s must be sized for t (-EINVAL). Each
+ * pass may bring another topology, with the snapshot rebased to it. Times are by
+ * ibcc_transport_fabric_ns(). Reads only.
  *
- * CongestionLog (IBA vol. 1, Annex A10) is read of the switches that mark by `actual`, the settings
- * of t (NULL: of none), one MAD each; what is new in it since it was read before comes into
- * ibcc_snapshot:mark, and which ports have marked since into ibcc_port_sample:marked, where the
- * switch tells any. Reading it begins its LogEventsCounter and PortMap anew on the switch. Marks
- * are a sample: those of an answer that gets lost come with the next, if they are still logged, and
- * the first log, or one after a longer while, only tells from when on they count. Returns 0,
- * -ENOMEM, -ECANCELED, or -EIO when the transport is gone; *s is untouched then.
+ * The pass reads CongestionLog (IBA vol. 1, Annex A10) of the switches that mark by `actual`, the
+ * settings of t (NULL: of none), with one MAD for each. Entries that are new since the last reading
+ * go into ibcc_snapshot:mark. The ports that have marked since then go into
+ * ibcc_port_sample:marked, if the switch reports any. Reading the log resets LogEventsCounter and
+ * PortMap on the switch. Marks are a sample: if an answer gets lost, its entries come with the next
+ * one, if the switch still has them. The first log only sets the point from which entries count; so
+ * does the first one after a longer while. Returns 0, -ENOMEM, -ECANCELED, or -EIO when the
+ * transport is gone; *s is untouched then.
  */
 int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 			const struct ibcc_topo *t, struct ibcc_snapshot *s, uint64_t cc_key,
 			const struct ibcc_settings *actual);
 
-/* After a pass: a mask of the SLs that each of some active ports sends on, as PortXmitDataSL tells
- * of the time since that was read before: with one part in 50 of their data or more, and those
- * whose counter is at its end. 0: it is not told yet, or what is does not come to what was
- * sent. Silence leaves what was known for three passes. One MAD each; of nodes that refuse, ever
- * more seldom. Returns 0, -EINVAL (another topology), -ENOMEM, -EIO, -ECANCELED.
+/* After a pass: reads PortXmitDataSL of some active ports. For each it gives a mask of the SLs that
+ * the port sent on since the last reading: those with one part in 50 of its data or more, and those
+ * whose counter has saturated. 0: not known yet, or the counters of the SLs do not add up to what
+ * the port sent. If a port is silent, its last mask stays valid for three passes. Sends one MAD for
+ * each port; asks nodes that refuse less and less often. Returns 0, -EINVAL (another topology),
+ * -ENOMEM, -EIO, -ECANCELED.
  */
 int ibcc_collector_read_sls(struct ibcc_collector *c, struct ibcc_transport *tr,
 			    const struct ibcc_topo *t, const struct ibcc_snapshot *s,
 			    const uint32_t *port, uint32_t n, uint16_t *sls);
 
-/* Clears PortXmitDataSL of those of these ports of which a counter had passed half its range when
- * ibcc_collector_read_sls() read it after the last pass, and goes on from there: at its end, which
- * a full link at 4X EDR comes to within two seconds, it tells nothing any more. Sends Sets. Returns
- * as that.
+/* Clears PortXmitDataSL of those ports that had a counter beyond half its range at the last
+ * ibcc_collector_read_sls(), and goes on from zero. A saturated counter is useless, and a full link
+ * at 4X EDR saturates one within two seconds. Sends Sets. Returns as ibcc_collector_read_sls()
+ * does.
  */
 int ibcc_collector_clear_sls(struct ibcc_collector *c, struct ibcc_transport *tr,
 			     const struct ibcc_topo *t, const uint32_t *port, uint32_t n);
@@ -105,32 +108,35 @@ bool ibcc_collector_clock_trouble(const struct ibcc_collector *c, struct ibcc_wh
  * initialised and is replaced; it is untouched on failure. The block size of attribute 0x15 is
  * probed. With CCT blocks whose limit is block-relative, the table's limit is put together.
  *
- * Silence leaves an endport UNKNOWN: err is -EHOSTUNREACH if it does not answer PerfMgt either,
- * -ETIMEDOUT if it does. Then it is without class 0x21 and says nothing, or its CC_Key is protected
- * and ours is another. A key that lets us read but not write makes it KEY_REFUSED, with settings as
- * read. Reads only. Returns 0, -ENOMEM, -EIO, -ECANCELED.
+ * If an endport is silent, it stays UNKNOWN. err is -EHOSTUNREACH if it does not answer PerfMgt
+ * either, and -ETIMEDOUT if it does. In the latter case the node lacks class 0x21 and does not
+ * report that, or its CC_Key is protected and differs from ours. A key that lets us read but not
+ * write makes the endport KEY_REFUSED, with settings as read. Reads only. Returns 0, -ENOMEM, -EIO,
+ * -ECANCELED.
  *
- * Each request with another key than its own is counted by a node, and may start its lease. So
- * where nobody has told anything yet, one endport is asked before all, and two more if it is
- * silent; when they are, though they answer others, everybody else is left alone. Who is silent to
- * class 0x21 alone three times in a row is not asked for five minutes.
+ * A node counts each request with a wrong key as a violation, and may start its lease. So while no
+ * endport has answered class 0x21 yet, one endport is asked before all others, and two more if it
+ * is silent. If these three are silent too, but answer other classes, no other endport is asked. An
+ * endport that is silent to class 0x21 alone three times in a row is not asked for five minutes.
  */
 int ibcc_readback_run(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 		      struct ibcc_settings *s);
 
-/* The same for some endports alone, by their index; *s must be sized for t (-EINVAL). Who does not
- * answer keeps what was read of it before.
+/* As ibcc_readback_run(), but for some endports alone, by their index; *s must be sized for t
+ * (-EINVAL). An endport that does not answer keeps what was read of it before.
  */
 int ibcc_readback_some(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 		       const bool *which, struct ibcc_settings *s);
 
-/* The same for those that are UNKNOWN in *s: an answer that got lost is no reason to read a whole
- * fabric again.
+/* As ibcc_readback_run(), but for the endports that are UNKNOWN in *s: if a single answer got lost,
+ * there is no need to read the whole fabric again.
  */
 int ibcc_readback_missing(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 			  struct ibcc_settings *s);
 
-/* There are other keys: everybody is asked once more, however silent. */
+/* Call this when the keys have changed: the next reading asks every endport again, however silent
+ * it was.
+ */
 void ibcc_readback_new_keys(struct ibcc_settings *s);
 
 /* Carries the Gets of a walk (see ibcc/walk.h) from the local port of a transport that carries

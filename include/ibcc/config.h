@@ -30,7 +30,7 @@ enum ibcc_via {
 	IBCC_VIA_DIRECT, /* through the daemon's own umad port */
 };
 
-/* Settings that somebody else changed, or that a node lost when it started anew. */
+/* What to do about settings that another program changed, or that a node lost when it rebooted. */
 enum ibcc_drift {
 	IBCC_DRIFT_REPORT,
 	IBCC_DRIFT_REPAIR, /* written again, in mode apply */
@@ -60,8 +60,11 @@ struct ibcc_config {
 	uint32_t node_gap_us; /* and from one to it to the next */
 	char plugin_socket[IBCC_CONFIG_PATH_BYTES];
 	char control_socket[IBCC_CONFIG_PATH_BYTES];
-	char user[33]; /* whom root's daemon becomes; "root": nobody else */
-	/* Names of groups whose members may ask, and ask for changes; empty: none. */
+	/* user that a daemon started by root switches to; "root": it does not switch */
+	char user[33];
+	/* Groups: members of the first may query the daemon, members of the second may also request
+	 * changes. Empty: no group.
+	 */
 	char control_read_group[33], control_write_group[33];
 	char state_file[IBCC_CONFIG_PATH_BYTES];  /* last good settings and undo */
 	uint32_t history_mb;                      /* of that, at most */
@@ -79,8 +82,8 @@ struct ibcc_config {
 	struct ibcc_bounds bounds; /* of what we write by our own port; the plugin has its own */
 };
 
-/* What the name of a fabric may have: letters, digits, "_", "-", and "." but at the beginning. Of
- * at most so many bytes, with the end.
+/* Characters allowed in the name of a fabric: letters, digits, "_", "-", and "." except at the
+ * beginning. The size includes the terminating NUL.
  */
 #define IBCC_FABRIC_BYTES 33u
 bool ibcc_config_is_fabric(const char *name);

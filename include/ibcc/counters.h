@@ -86,9 +86,9 @@ uint32_t ibcc_delta_rcv_mbps(const struct ibcc_delta *d);
  */
 uint32_t ibcc_delta_wait_permille(const struct ibcc_delta *d, uint64_t tick_ps);
 
-/* Share of the interval, in permille, for which a port of so many Mb/s sent or waited, by both
- * counters as far as they are exact; not limited to 1000, which counters that are true hardly
- * exceed.
+/* Share of the interval, in permille, for which a port of rate_mbps (Mb/s) sent or waited, by both
+ * counters as far as they are exact. The result is not limited to 1000, but true counters hardly
+ * exceed that.
  */
 uint32_t ibcc_delta_busy_permille(const struct ibcc_delta *d, uint64_t tick_ps, uint32_t rate_mbps);
 

@@ -16,7 +16,7 @@
 
 /* One window of time. All zero is an empty one. */
 struct ibcc_crowd_window {
-	unsigned int n;                    /* so often in all */
+	unsigned int n;                    /* occurrences in total */
 	unsigned int ahead;                /* votes for the candidate that no other has cancelled */
 	uint8_t key[IBCC_CROWD_KEY_BYTES]; /* the candidate; without meaning if n is 0 */
 };

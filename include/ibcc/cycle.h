@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One turn of the loop: collect, judge whom to believe, estimate, tune, plan, apply. The only file
- * that knows all stages.
+/* One polling cycle of the tuner: collect, judge which counters to believe, estimate, tune, plan,
+ * apply. This is the only file that knows all stages.
  *
- * It runs alike in the daemon, in a dry run of the command line, and on virtual time over the
- * in-process engine: nothing in it waits, reads a clock or logs.
+ * The cycle runs unchanged in the daemon, in a dry run of the command line, and on virtual time
+ * over the in-process engine: nothing in it waits, reads a clock or logs.
  */
 #ifndef IBCC_CYCLE_H
 #define IBCC_CYCLE_H
@@ -46,10 +46,10 @@ struct ibcc_cycle_options {
 	bool clear_counters; /* see ibcc_collector_clear_full(); when something may be written */
 	bool trust_lft;      /* tune where packets need not go by the forwarding tables, too */
 	bool canary;         /* a plan for many nodes is begun with a few: <ibcc/rollout.h> */
-	uint16_t readback_passes; /* all settings are read again after so many passes; 0: 60 */
+	uint16_t readback_passes; /* all settings are read again after this many passes; 0: 60 */
 	struct ibcc_estimator_params estimator;
 	struct ibcc_tuner_params tuner;
-	uint64_t (*cpu_ns)(void); /* of the thread; NULL: nobody asks what a decision costs */
+	uint64_t (*cpu_ns)(void); /* the thread's CPU time; NULL: not measured */
 };
 
 /* How the plan of a turn is to be carried out. */
@@ -58,12 +58,12 @@ struct ibcc_act {
 	struct ibcc_state *state; /* NULL: nothing is stored, and nothing compared with it */
 	const char *bookless;     /* why nothing can be stored: then things are taken off only */
 	bool repair;              /* write again what is not as we left it */
-	bool overrule;            /* somebody asked: what others changed may be overwritten */
+	bool overrule;            /* a user allowed overwriting what others changed */
 	const char *who, *action; /* see struct ibcc_txn */
 	enum ibcc_precheck gate;
 	bool all_or_nothing;
 	uint32_t confirm_s; /* see struct ibcc_txn */
-	/* Somebody asked for a plan that is carried out in steps: this is the first one, or a
+	/* A user requested a plan that is carried out in steps. This is the first step, or a
 	 * further one of this transaction. `within` (by endport; NULL: no limit): nothing is
 	 * written elsewhere.
 	 */
@@ -83,22 +83,22 @@ struct ibcc_cycle {
 	struct ibcc_settings actual;
 	bool actual_known;
 	uint16_t actual_age;                /* passes since the settings were read */
-	uint16_t missing_age, missing_wait; /* likewise, of endports that did not answer */
+	uint16_t missing_age, missing_wait; /* passes, for endports that did not answer */
 	struct ibcc_vendor vendor;          /* what nodes have beside the annex's control */
 	bool read;                          /* settings were read in this turn, all or ours */
 	uint32_t n_unread;                  /* ports without a reading in the turn before */
-	struct ibcc_ledger ledger;          /* whose the settings of each endport are */
+	struct ibcc_ledger ledger;          /* the owner of each endport's settings */
 	struct ibcc_control resume;         /* roots of an earlier tuner, to be taken over; */
-	bool resume_read;                   /* they have been read from the state file */
-	uint16_t resume_passes;             /* ... and so many passes have tried */
+	bool resume_read;                   /* `resume` has been read from the state file */
+	uint16_t resume_passes;             /* passes that have tried to take `resume` over */
 	struct ibcc_rollout rollout;        /* how far roots have their settings */
 	struct ibcc_audit audit;            /* when settings were read last */
 	bool audited;                       /* in this turn */
 	/* In this turn, of the drift, or back to where it was since it had no effect, */
 	struct ibcc_plan repaired;
 	struct ibcc_result repair; /* and what became of it */
-	bool mended;               /* the drift of this turn was repaired, ... */
-	struct ibcc_why drifted;   /* ... which was this */
+	bool mended;               /* this cycle repaired the drift that `drifted` describes */
+	struct ibcc_why drifted;   /* what had drifted, if `mended` */
 	/* Readings of the counters: the last, the longest, how many came to their deadline. */
 	uint64_t pass_ns, longest_pass_ns, n_passes_cut;
 	uint64_t mad_ns; /* what a MAD of a pass took lately, with others in flight; 0: unknown */
@@ -121,7 +121,8 @@ struct ibcc_cycle {
 	struct ibcc_result result; /* by the plan's index */
 	struct ibcc_why blocked;   /* words for act_err */
 	enum ibcc_refused refused; /* see ibcc_refusal_find() */
-	/* Taking back could not reach all nodes, and cannot yet; and whom it could not reach. */
+	/* A rollback could not reach all nodes yet. `skipped` names those that it could not reach.
+	 */
 	bool skips;
 	struct ibcc_why skipped;
 };
@@ -141,9 +142,8 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo);
 int ibcc_cycle_retune(struct ibcc_cycle *c, const struct ibcc_estimator_params *e,
 		      const struct ibcc_tuner_params *t);
 
-/* The tuner forgets what it knew, and a roll-out under way is over. What the state file says about
- * settings that are on the fabric because of us is read with the next decision: the tuner goes on
- * with roots whose settings are found there.
+/* Makes the tuner forget what it knew; a roll-out under way is over. The next decision reads from
+ * the state file which settings on the fabric are ours, and the tuner goes on with their roots.
  */
 void ibcc_cycle_forget(struct ibcc_cycle *c);
 

@@ -15,7 +15,7 @@
 
 enum ibcc_decision_code {
 	IBCC_DECISION_ADMIT,       /* values by the formulas */
-	IBCC_DECISION_LEARN,       /* marks alone, to learn who contributes */
+	IBCC_DECISION_LEARN,       /* only marking is on, to learn which adapters contribute */
 	IBCC_DECISION_NO_SUPPORT,  /* the root's switch has no congestion control */
 	IBCC_DECISION_LEARNT,      /* its n contributors get values */
 	IBCC_DECISION_MORE,        /* n contribute, more than were seen to wait */
@@ -30,7 +30,7 @@ enum ibcc_decision_code {
 	IBCC_DECISION_TIGHTEN,     /* reverts what LOOSEN gave; a as there */
 	IBCC_DECISION_ENLIST,      /* a: adapters more */
 	IBCC_DECISION_HARM,        /* barred: adapters send less */
-	IBCC_DECISION_IN_VAIN,     /* barred: nobody would be freed */
+	IBCC_DECISION_IN_VAIN,     /* barred: control would free no sender */
 	IBCC_DECISION_DOUBTED,     /* let go: its port's counters are not believed any more */
 };
 #define IBCC_DECISION_CODES   (IBCC_DECISION_DOUBTED + 1u)
@@ -55,7 +55,7 @@ enum ibcc_situation_code {
 	IBCC_SITUATION_CONTROLLED,    /* roots are under control */
 	IBCC_SITUATION_UNCONFIRMED,   /* congestion that has not lasted long enough */
 	IBCC_SITUATION_OVER,          /* settings from before the congestion come back */
-	IBCC_SITUATION_UNKNOWN_NODES, /* nodes that do not answer may cause it at so many ports */
+	IBCC_SITUATION_UNKNOWN_NODES, /* silent nodes may cause the congestion of this many ports */
 	IBCC_SITUATION_HARMLESS,      /* congestion that affects no other traffic */
 	IBCC_SITUATION_NO_CONGESTION,
 };
@@ -66,7 +66,7 @@ struct ibcc_situation {
 	struct ibcc_root_parameters root; /* NOT_SET, PARTLY_SET: which; no arrays */
 	uint32_t roots;                   /* CONTROLLED: how many */
 	bool lacking;                     /* CONTROLLED: some nodes lack settings */
-	/* BLIND: how many ought to tell, how many do, and how many have counters at their end or
+	/* BLIND: adapters that should report, that do report, and whose counters saturated or were
 	 * cleared. UNKNOWN_NODES: `ports` alone.
 	 */
 	uint32_t ports, usable, unsure;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A fabric under made-up names, for people who may know its shape, but not whose it is. */
+/* A fabric under made-up names, for readers who may know its shape, but not which site owns it. */
 #ifndef IBCC_DISGUISE_H
 #define IBCC_DISGUISE_H
 

@@ -31,7 +31,7 @@
 #define IBCC_LEADER_LEASE_S  60u
 #define IBCC_LEADER_RENEW_S  15u
 #define IBCC_LEADER_SETTLE_S 2u  /* from setting a record to looking whether it is the only one */
-#define IBCC_LEADER_LOST_S   30u /* without a renewal for so long, there is no leader any more */
+#define IBCC_LEADER_LOST_S   30u /* time without a renewal after which there is no leader */
 
 /* What of a ServiceRecord is used. */
 struct ibcc_leader_record {
@@ -85,8 +85,8 @@ struct ibcc_election {
 void ibcc_election_init(struct ibcc_election *e, const struct ibcc_leader_record *own,
 			uint64_t before);
 
-/* Stands for it from now on, or no longer: then its record is taken back. Times are seconds of a
- * clock that does not jump.
+/* Stands for election from now on, or no longer: then its record is withdrawn. Times are in seconds
+ * of a clock that does not jump.
  */
 void ibcc_election_stand(struct ibcc_election *e, bool stands, int64_t now_s);
 

@@ -55,8 +55,8 @@ int ibcc_engine_set_link(struct ibcc_engine *e, uint32_t port, bool up);
 int ibcc_engine_set_link_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps);
 /* Only this end sends at this rate from its next packet on; the other end keeps its rate. */
 int ibcc_engine_set_send_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps);
-/* What this end sends from its next packet on takes so much longer to the other one, credits do
- * not: a longer way of the same rate. At most IBCC_LINK_DELAY_MAX_PS.
+/* From its next packet on, what this end sends takes this much longer to reach the other end;
+ * credits do not. This models a longer path of equal rate. At most IBCC_LINK_DELAY_MAX_PS.
  */
 #define IBCC_LINK_DELAY_MAX_PS 1000000000ull
 int ibcc_engine_set_send_delay(struct ibcc_engine *e, uint32_t port, uint64_t extra_ps);
@@ -158,12 +158,13 @@ void ibcc_engine_totals(const struct ibcc_engine *e, struct ibcc_engine_totals *
  */
 int ibcc_engine_check(const struct ibcc_engine *e, char *buf, size_t len);
 
-/* Looks for outputs of switches that wait for each other's buffers in a circle and will never send
- * again, unless a link of theirs goes down. That what is found is a deadlock, and that every
- * deadlock is found as soon as packets have come to rest around it, whatever moves elsewhere, is
- * argued in deadlock.c. Takes time for each packet in the fabric: not for each event. Returns 0;
- * -EDEADLK with a sentence in buf, of who waits for whom and when the last of them sent, as
- * "deadlock at 0.0123 ms: s1 port 3 waits for s2 port 3 waits for s1 port 3"; -ENOMEM.
+/* Looks for a deadlock: outputs of switches that wait for each other's buffers in a circle and will
+ * never send again, unless one of their links goes down. The comment in deadlock.c proves that each
+ * circle found is a deadlock. It also proves that every deadlock is found as soon as packets have
+ * come to rest around it, whatever moves elsewhere. The cost grows with the number of packets in
+ * the fabric, so this is not for each event. Returns 0; -ENOMEM; or -EDEADLK with a sentence in
+ * buf, which names the outputs in the circle and the time when the last of them sent: "deadlock at
+ * 0.0123 ms: s1 port 3 waits for s2 port 3 waits for s1 port 3".
  */
 #define IBCC_DEADLOCK_BYTES 1024u
 int ibcc_engine_deadlock(const struct ibcc_engine *e, char *buf, size_t len);

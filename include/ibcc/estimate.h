@@ -15,13 +15,14 @@
 #include <ibcc/topo.h>
 
 /* Limits that estimator and controller share. */
-#define IBCC_JUDGE_PASSES  4u   /* passes: so many make a mean that something is judged by */
-#define IBCC_TELLING_BECNS 8u   /* BECNs of an adapter: fewer may be by chance */
+#define IBCC_JUDGE_PASSES  4u   /* passes in the mean by which something is judged */
+#define IBCC_TELLING_BECNS 8u   /* BECNs of an adapter: fewer may be a coincidence */
 #define IBCC_JAM_PERMILLE  200u /* of waiting: what a port sends then is what its receiver takes */
-#define IBCC_FAST_PERMILLE 900u /* of its link: a node that takes so much is no slow receiver */
-/* One part in so many (2 %) is next to nothing. A port that sends less of what it did is idle: that
- * says nothing about what it can carry. An adapter that gets less of the BECNs of the most marked
- * one contributes no more: late marks of a flow that has ended.
+#define IBCC_FAST_PERMILLE 900u /* of its link: a receiver that takes this much is not slow */
+/* One part in this many (2 %) is next to nothing. It has two uses. A port that sends less than this
+ * share of its earlier rate is idle: its rate says nothing about what it can carry. An adapter that
+ * gets less than this share of the BECNs of the most marked one contributes no more: these are late
+ * marks of a flow that has ended.
  */
 #define IBCC_TRACE_SHARE 50u
 
@@ -151,7 +152,8 @@ struct ibcc_estimate {
 };
 void ibcc_estimate_fini(struct ibcc_estimate *p);
 
-/* Tells the trust in each switch's log (its port 0) what this pass's comparisons came to. */
+/* Passes the results of this pass's comparisons on to the trust in each switch's log (its port 0).
+ */
 void ibcc_estimate_tell_logs(const struct ibcc_estimate *p, const struct ibcc_topo *t,
 			     struct ibcc_snapshot *s);
 

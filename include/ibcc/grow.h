@@ -26,7 +26,7 @@ static inline void *ibcc_grow_to(void *array, uint32_t need, uint32_t *cap, size
 	return grown;
 }
 
-/* Room for element n of such an array, whose elements up to n are in use. */
+/* Makes room for element n of an array whose elements 0..n - 1 are in use. */
 static inline void *ibcc_grow(void *array, uint32_t n, uint32_t *cap, size_t size)
 {
 	return n == UINT32_MAX ? NULL : ibcc_grow_to(array, n + 1, cap, size);
