@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Texts, GUIDs, changes and settings as JSON: one form wherever they are told. Fields have the
- * annex's names as keys.
+/* Texts, GUIDs, changes and settings as JSON: one form for all outputs. Fields have the annex's
+ * names as keys.
  *
  * Functions that return JSON return a new reference, NULL without memory.
  */
@@ -32,9 +32,9 @@ bool ibcc_json_read_hex(const json_t *v, uint8_t *data, size_t n);
 /* A whole number in 0..max. */
 bool ibcc_json_read_whole(const json_t *v, json_int_t max, json_int_t *out);
 
-/* Appends to a list, folded: as text, which takes a tenth of the memory of a tree. Of a `part` that
- * is a list, its elements. Takes `part` over; -ENOMEM, also of NULL, or 0. How many elements a list
- * has that something was folded into cannot be told, but whether it has any.
+/* Appends `part` to a list, folded: as text, which takes a tenth of the memory of a tree. If `part`
+ * is a list, appends its elements. Takes `part` over. Returns 0 or -ENOMEM, the latter also for
+ * NULL. The number of elements of a folded list is not available, only whether it has any.
  */
 int ibcc_json_fold(json_t *list, json_t *part);
 /* As text on one line, with folded elements in their places; the caller's. NULL without memory. */

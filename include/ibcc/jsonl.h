@@ -21,7 +21,9 @@
  */
 #define IBCC_JSONL_MAX_REQUEST 65536u
 #define IBCC_JSONL_MAX_TRUSTED (256u * IBCC_JSONL_MAX_REQUEST)
-/* Connections; of these some are for root and our own user only, and others have so many each. */
+/* Connections in all; KEPT of them are for root and our own user only, and any other user has at
+ * most MAX_OF_UID.
+ */
 #define IBCC_JSONL_MAX_CLIENTS 32u
 #define IBCC_JSONL_KEPT        8u
 #define IBCC_JSONL_MAX_OF_UID  8u
@@ -40,16 +42,19 @@ struct ibcc_jsonl_request {
 /* Must lead to exactly one ibcc_jsonl_reply(), at once or later. */
 typedef void ibcc_jsonl_fn(void *arg, const struct ibcc_jsonl_request *r);
 
-/* Listens. At a path, the socket gets mode 0660, which says who may connect, and one that a dead
- * process left is replaced; at an abstract name only root and our own user may. Lines that are no
- * JSON object are refused here. NULL with *err on failure: -EADDRINUSE if a process listens there,
- * -EEXIST if what is there is no socket, -ENAMETOOLONG, -ENOMEM or what the system says.
+/* Listens. At a path, the socket gets mode 0660, so its owner and group may connect; a socket that
+ * a dead process left is replaced. At an abstract name only root and our own user may connect.
+ * Refuses lines that are no JSON object. NULL with *err on failure: -EADDRINUSE if a process
+ * listens there, -EEXIST if what is there is no socket, -ENAMETOOLONG, -ENOMEM or the system's
+ * error.
  */
 struct ibcc_jsonl *ibcc_jsonl_listen(sd_event *event, const char *address, ibcc_jsonl_fn *fn,
 				     void *arg, int *err);
 #define IBCC_JSONL_NOBODY ((gid_t)-1)
 
-/* Groups whose members may ask, and may also ask for changes, besides root and our own user. */
+/* Groups: members of the first may query, members of the second may also request changes. Root and
+ * our own user may do both.
+ */
 struct ibcc_jsonl_roles {
 	gid_t read, write; /* IBCC_JSONL_NOBODY: none */
 };
@@ -100,7 +105,8 @@ int ibcc_jsonl_ask(const char *address, const json_t *request, unsigned int time
 
 /* For a caller that wants to check on the server while it waits. */
 struct ibcc_jsonl_wait {
-	unsigned int each_ms; /* so long without a byte, then go_on() is called, again and again */
+	/* after this many milliseconds without a byte, go_on() is called, repeatedly */
+	unsigned int each_ms;
 	/* `pid` is the process that listens, 0 where that is not known, as before the connection.
 	 * False, or NULL, ends the waiting with -ETIMEDOUT.
 	 */

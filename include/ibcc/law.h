@@ -10,16 +10,18 @@
 #include <ibcc/parameters.h>
 #include <ibcc/topo.h>
 
-/* So much farther than the delay of the fair share a table reaches, and so far numbers may move.
- * Control is lost if a table ends before the fair share, so less leaves no room for a source that
- * was not counted.
+/* A table reaches farther than the delay of the fair share by this margin. The numbers of a root
+ * may also change by it before the formulas run again. If a table ends before the fair share,
+ * control is lost; a smaller margin leaves no room for a source that was not counted.
  */
 #define IBCC_LAW_MARGIN_PERMILLE 150u
 /* Share of a source's packets that is marked in equilibrium. The published settings have 0.4, and a
  * longer queue; control ends at 1.
  */
 #define IBCC_LAW_MARK_SHARE 0.12
-/* While a tree is emptied a table ends so many times as far, and so many BECNs lead there. */
+/* While a tree is emptied, a table ends DRAIN_END times as far, and DRAIN_STEPS BECNs lead to its
+ * end.
+ */
 #define IBCC_LAW_DRAIN_END   3.5
 #define IBCC_LAW_DRAIN_STEPS 4u
 

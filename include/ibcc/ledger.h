@@ -52,8 +52,8 @@ struct ibcc_ledger {
 	uint32_t n, n_left;
 	enum ibcc_ledger_hold *hold; /* by endport; owned */
 	struct ibcc_settings base;   /* of LEFT and HELD: what they have without us */
-	/* Passes in a row in which no root needed what is LEFT, and counters were good enough to
-	 * tell.
+	/* Passes in a row in which no root needed what is LEFT, and in which the counters were good
+	 * enough to judge that.
 	 */
 	uint32_t passes;
 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Buckets of a histogram whose values are known to a share of themselves: each octave has 2^bits of
- * them, so that each is at most 1 / 2^bits wider than the one before, whatever its size; the values
- * of the first two octaves have one each.
+/* Buckets of a histogram that keeps values to a relative precision. Each octave has 2^bits buckets,
+ * so a bucket is at most 1 / 2^bits of its values wide, whatever their size. The values of the
+ * first two octaves have one bucket each.
  */
 #ifndef IBCC_LOG_BUCKETS_H
 #define IBCC_LOG_BUCKETS_H
 
 #include <stdint.h>
 
-/* How many there are for values of so many bits, at most 64. */
+/* The number of buckets for values of value_bits bits (at most 64). */
 #define IBCC_LOG_BUCKETS(value_bits, bits) (((value_bits) - (bits) + 1u) << (bits))
 
 static inline uint32_t ibcc_log_bucket(uint64_t v, unsigned int bits)

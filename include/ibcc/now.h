@@ -49,7 +49,7 @@ static inline double ibcc_now_s(void)
 	return ibcc_now_of_s(CLOCK_MONOTONIC);
 }
 
-/* The moment in so many milliseconds on that clock, as the pthread calls take it. */
+/* The time on that clock `ms` milliseconds from now, as the pthread calls take it. */
 static inline struct timespec ibcc_now_in_ms(uint64_t ms)
 {
 	uint64_t ns = ibcc_now_ns() + ms * 1000000u;

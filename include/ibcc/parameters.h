@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* All about the roots that the controller follows, one struct for each. What is decided for a root
- * comes first: its phase, the numbers that the law is given, and who gets values. Settings are laid
- * from this part alone. The rest is what the controller remembers of the root from pass to pass.
+/* All about the roots that the controller follows, one struct for each. The first part is what is
+ * decided for a root: its phase, the numbers for the law, and which endports get values. The
+ * overlay makes settings from this part alone. The rest is what the controller remembers of the
+ * root from pass to pass.
  */
 #ifndef IBCC_PARAMETERS_H
 #define IBCC_PARAMETERS_H
@@ -20,10 +21,10 @@ struct ibcc_root;
 
 enum ibcc_phase {
 	IBCC_PHASE_WATCH,  /* seen, to be confirmed: nothing is set */
-	IBCC_PHASE_LEARN,  /* marks, with tables of no delay: BECNs name who contributes */
+	IBCC_PHASE_LEARN,  /* marks, with tables of no delay: BECNs name the contributors */
 	IBCC_PHASE_DRAIN,  /* its tree is emptied */
 	IBCC_PHASE_HOLD,   /* its sources are held at their shares */
-	IBCC_PHASE_BARRED, /* control did harm, or can free nobody: not for a while */
+	IBCC_PHASE_BARRED, /* control did harm, or can free no sender: not tried for a while */
 };
 
 /* What n counts, and by what it is known. */
@@ -40,27 +41,27 @@ enum ibcc_root_status {
 	IBCC_STATUS_NO_ROOT, /* no congestion starts at the port, as far as is known */
 
 	/* Nothing is decided on it: */
-	IBCC_STATUS_UNREADABLE, /* too many ports of the fabric tell nothing in this pass */
+	IBCC_STATUS_UNREADABLE, /* too many ports of the fabric report nothing in this pass */
 	IBCC_STATUS_NOT_READ,   /* too few of the ports on the way to this root were read */
 	IBCC_STATUS_NO_ROOM,    /* IBCC_ROOTS_MAX others are followed already */
 
 	/* It is seen, and its sources are left alone: */
-	IBCC_STATUS_HELPS_NOBODY,   /* nobody who waits behind it sends elsewhere */
+	IBCC_STATUS_HELPS_NOBODY,   /* no sender that is blocked behind it sends elsewhere */
 	IBCC_STATUS_BACKLOG,        /* backlog that is repaid after a change may fill its link */
 	IBCC_STATUS_FEEDERS_FREE,   /* its feeders wait too little, while others are controlled */
 	IBCC_STATUS_NOT_CONFIRMED,  /* it has been seen in too few passes */
 	IBCC_STATUS_WAITS,          /* it is confirmed; settings of other roots come first */
-	IBCC_STATUS_WAITS_TO_LEARN, /* who contributes can be learnt once no other root marks */
+	IBCC_STATUS_WAITS_TO_LEARN, /* contributors can be learnt once no other root marks */
 	IBCC_STATUS_NO_SUPPORT,     /* its switch has no congestion control */
 	IBCC_STATUS_OUTSIDE,        /* a plan's nodes alone may get settings */
 	IBCC_STATUS_BARRED_HARM,    /* control did harm, and is not tried for a while */
-	IBCC_STATUS_BARRED_IN_VAIN, /* control freed nobody, and is not tried for a while */
+	IBCC_STATUS_BARRED_IN_VAIN, /* control freed no sender, and is not tried for a while */
 
 	/* Settings for it are wanted: */
 	IBCC_STATUS_RECOMMENDED,  /* they are not written, only recommended */
 	IBCC_STATUS_NOT_IN_FORCE, /* they are not on the fabric, or not yet */
 	IBCC_STATUS_CHANGED,      /* they are new in this pass */
-	IBCC_STATUS_LEARNING,     /* marks tell who contributes; nobody is held */
+	IBCC_STATUS_LEARNING,     /* marks show the contributors; none is throttled */
 	IBCC_STATUS_DRAINING,     /* its tree is emptied */
 	IBCC_STATUS_SETTLING,     /* the last change has not had time to show */
 	IBCC_STATUS_HOLDING, /* its sources are held, and feedback leaves the formulas as they are
@@ -81,10 +82,10 @@ struct ibcc_root_parameters {
 	enum ibcc_phase phase;
 	enum ibcc_basis basis;
 	bool in_force;      /* its settings are on the fabric */
-	bool limits_known;  /* whom it limits, by the log */
+	bool limits_known;  /* the log shows which senders it limits */
 	bool tree_gone;     /* it marks less */
 	uint32_t n;         /* see enum ibcc_basis */
-	uint32_t n_heavy;   /* so many if all sent as much as the heaviest; 1..n */
+	uint32_t n_heavy;   /* senders it would take if all sent as much as the heaviest; 1..n */
 	uint32_t rate_mbps; /* what they get in all */
 	uint32_t packet_bytes;
 	uint8_t threshold;             /* register */
@@ -101,7 +102,7 @@ struct ibcc_root_parameters {
 	/* By ibcc_parameters_group(): */
 	uint32_t leader;       /* index of the root whose timer and increase its sources have */
 	bool alone;            /* no other root has that leader */
-	uint16_t marking_rate; /* register: one packet in so many + 1 is marked */
+	uint16_t marking_rate; /* register: one packet in marking_rate + 1 is marked */
 	uint32_t recover;      /* passes from the table's end to its beginning */
 };
 
@@ -116,17 +117,17 @@ struct ibcc_window {
 struct ibcc_root_state {
 	struct ibcc_root_parameters r;
 
-	uint16_t seen;       /* passes in a row with reason to act, before it is admitted */
-	uint16_t stood;      /* the same, whatever else changed */
-	uint16_t absent;     /* passes in a row in which it was no root */
-	uint16_t left;       /* passes at most of phases LEARN, DRAIN and BARRED */
-	uint16_t settle;     /* passes to wait before judging */
-	uint16_t patience;   /* times quiet_passes: it came back soon after it went */
-	uint16_t barred;     /* length of the last bar, passes; 0: never was */
-	uint8_t backoff;     /* waits of its rules are doubled so many times: its tree came back */
-	bool begun;          /* some of its settings have been on the fabric */
-	bool unmarked;       /* they were gone while it was held: nobody was marked */
-	bool disturbed;      /* some of them were changed from outside: ibcc_tuner_disturb() */
+	uint16_t seen;     /* passes in a row with reason to act, before it is admitted */
+	uint16_t stood;    /* the same, whatever else changed */
+	uint16_t absent;   /* passes in a row in which it was no root */
+	uint16_t left;     /* passes at most of phases LEARN, DRAIN and BARRED */
+	uint16_t settle;   /* passes to wait before judging */
+	uint16_t patience; /* times quiet_passes: it came back soon after it went */
+	uint16_t barred;   /* length of the last bar, passes; 0: never was */
+	uint8_t backoff;   /* waits of its rules are doubled this many times: its tree came back */
+	bool begun;        /* some of its settings have been on the fabric */
+	bool unmarked;     /* its settings were gone while it was held: no packet was marked */
+	bool disturbed;    /* some of them were changed from outside: ibcc_tuner_disturb() */
 	uint32_t n_adapters; /* that are limited and send through it */
 	uint32_t full_mbps;  /* what the port carries while it is busy, whoever gets it */
 	struct ibcc_window win;
@@ -199,9 +200,9 @@ void ibcc_parameters_pass_over(struct ibcc_parameters *p, uint32_t port,
 void ibcc_parameters_remove(struct ibcc_parameters *p, uint32_t k);
 void ibcc_parameters_fini(struct ibcc_parameters *p);
 
-/* The one way to another phase, which lasts so many passes at most; 0: as long as it takes. What
- * was counted for the phase that it leaves is reset, and with BARRED all that is remembered of
- * control. Only those phases may follow each other that the state diagram of controller.c has.
+/* The only way to change a phase. The new phase lasts at most `passes` passes; 0: no limit. Resets
+ * what was counted for the phase that the root leaves. With BARRED it resets all that is remembered
+ * of control. Only transitions of the state diagram in controller.c are allowed.
  */
 void ibcc_root_enter(struct ibcc_root_state *s, enum ibcc_phase phase, uint16_t passes);
 

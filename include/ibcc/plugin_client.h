@@ -24,9 +24,9 @@ struct ibcc_plugin;
 struct ibcc_plugin *ibcc_plugin_new(const char *socket_path);
 void ibcc_plugin_free(struct ibcc_plugin *p);
 
-/* Connects and says HELLO where there is no connection. Returns 0 when connected; -ENOENT or
- * -ECONNREFUSED: nobody listens; -EACCES; -EPERM: the plugin refused; -EPROTO; -ETIMEDOUT: it has
- * not answered yet, which is waited for only the first time.
+/* Connects and says HELLO if there is no connection. Returns 0 when connected. -ENOENT or
+ * -ECONNREFUSED: no process listens; -EACCES; -EPERM: the plugin refused; -EPROTO. -ETIMEDOUT: the
+ * plugin has not answered yet; only the first call waits for that.
  */
 int ibcc_plugin_connect(struct ibcc_plugin *p, struct ibcc_why *why);
 

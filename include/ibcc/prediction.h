@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a plan will bring, and whether that can be told. It decides nothing: plans are judged by
- * measuring.
+/* Predicts the effect of a plan, and says whether a prediction is possible. It decides nothing:
+ * plans are judged by measurement.
  */
 #ifndef IBCC_PREDICTION_H
 #define IBCC_PREDICTION_H
@@ -15,8 +15,8 @@
 
 /* By what demands are known. */
 enum ibcc_prediction_basis {
-	IBCC_PREDICTION_NONE,    /* of who waits nothing is known but that */
-	IBCC_PREDICTION_HISTORY, /* what was sent before anybody waited */
+	IBCC_PREDICTION_NONE,    /* of senders that are blocked, only that is known */
+	IBCC_PREDICTION_HISTORY, /* rates from before any sender was blocked */
 };
 
 enum ibcc_prediction_method {
@@ -24,7 +24,7 @@ enum ibcc_prediction_method {
 	IBCC_PREDICTION_FLUID,  /* rates */
 };
 
-/* Why amounts cannot be told. */
+/* Why amounts cannot be predicted. */
 enum ibcc_prediction_why {
 	IBCC_PREDICTION_TELLS,
 	IBCC_PREDICTION_NO_CONGESTION,
@@ -41,7 +41,7 @@ enum ibcc_prediction_why {
 	IBCC_PREDICTION_NO_CC,     /* adapters in the tree cannot be set */
 	IBCC_PREDICTION_CPU,       /* CPU time did not suffice */
 	IBCC_PREDICTION_OPEN,      /* of roots: limits leave them idle, sources recover */
-	IBCC_PREDICTION_SLOW,      /* of slow receivers: who sends to them is not known */
+	IBCC_PREDICTION_SLOW,      /* of slow receivers: their senders are not known */
 	IBCC_PREDICTION_FAILED,
 };
 
@@ -70,12 +70,13 @@ struct ibcc_prediction {
 	/* All that adapters send; what those send that wait now, but for what goes through roots.
 	 */
 	struct ibcc_amount total, victims;
-	/* Why some roots are not told, TELLS: all are. */
+	/* Why some roots are not predicted; TELLS: all are. */
 	enum ibcc_prediction_why roots_why;
 	uint32_t n_roots, n_open;
 	double *sent_mbps;                /* by port, owned; what they will send; NULL: not known */
 	struct ibcc_predicted_root *root; /* owned; there may be some where `known` is false */
-	/* Likewise, where `known`; with bounds alone: what is expected of them is not told. */
+	/* If `known`: the open roots, with bounds alone. No expected value is predicted for them.
+	 */
 	struct ibcc_predicted_root *open;
 };
 void ibcc_prediction_fini(struct ibcc_prediction *p);

@@ -37,8 +37,8 @@ struct ibcc_profile {
 	bool cc_key_protect;
 	uint16_t cc_key_lease_s;
 	int nvidia_cc; /* enum ibcc_nvidia_cc: what it says of that; it does nothing */
-	/* A switch that can route adaptively, and the SLs for which it says that it does. The
-	 * engine goes by the forwarding tables all the same.
+	/* A switch that can route adaptively, and the SLs for which it reports that it does. The
+	 * engine nevertheless follows the forwarding tables.
 	 */
 	bool adaptive;
 	uint16_t adaptive_sls;

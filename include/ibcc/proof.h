@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whose contributors are proved: they are worked out along the forwarding tables, which packets of
- * some SLs need not follow (adaptive routing, private tables, hashes), and among the nodes that
- * answer, which need not be all.
+/* Which roots have proved contributors. Contributors are worked out along the forwarding tables,
+ * but packets of some SLs need not follow these (adaptive routing, private tables, hashes). They
+ * are also worked out among the nodes that answer, which need not be all nodes.
  */
 #ifndef IBCC_PROOF_H
 #define IBCC_PROOF_H
@@ -14,7 +14,7 @@
 
 #define IBCC_UNPROVED_NAMED 3u
 
-/* Roots of which nobody knows whether their packets go by the forwarding tables. */
+/* Roots for which it is unknown whether their packets follow the forwarding tables. */
 struct ibcc_unproved {
 	uint32_t n;
 	struct {
@@ -23,12 +23,13 @@ struct ibcc_unproved {
 	} first[IBCC_UNPROVED_NAMED];
 };
 
-/* Makes of an estimate the one to decide by: of its roots those are seen that do not send on one of
- * the `loose` SLs, the others are as if only known, and in *who. sls: by the index of those seen,
- * what they send on; 0: not known, so that they are proved only if no SL is loose. Roots to which
- * nodes that do not answer may send 2 % or more of what they carry (IBCC_TRACE_SHARE), or that hide
- * behind such nodes, are not seen either; ibcc_estimate:n_unknown counts them. *to borrows all but
- * its array of roots, which the caller frees. -ENOMEM.
+/* Makes the estimate to decide by from the measured one. A root that sends on none of the `loose`
+ * SLs stays seen. The others are as if only known, and are listed in *who. sls has, by the index of
+ * the roots seen, the SLs that each sends on. 0: not known, so the root is proved only if no SL is
+ * loose. Two more kinds of roots are not seen: those to which silent nodes may send 2 % or more of
+ * what they carry (IBCC_TRACE_SHARE), and those that hide behind such nodes.
+ * ibcc_estimate:n_unknown counts them. *to borrows all but its array of roots, which the caller
+ * frees. -ENOMEM.
  */
 int ibcc_proof_run(const struct ibcc_estimate *from, uint16_t loose, const uint16_t *sls,
 		   struct ibcc_estimate *to, struct ibcc_unproved *who);

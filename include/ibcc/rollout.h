@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whom settings are given first, and whether the hardware does anything with them.
+/* Which nodes get settings first, and whether the hardware reacts to them.
  *
- * A root whose plan has many nodes gets its switch and a few of its heaviest senders at first; when
- * packets have been marked since, the others follow. A root that marks by its settings and is
- * congested while neither FECNs nor BECNs are counted is one whose hardware ignores them.
+ * If the plan of a root has many nodes, its switch and a few of its heaviest senders get settings
+ * first. Once packets have been marked, the others follow. If a root marks by its settings and is
+ * congested, but neither FECNs nor BECNs are counted, its hardware ignores the settings.
  */
 #ifndef IBCC_ROLLOUT_H
 #define IBCC_ROLLOUT_H
@@ -27,7 +27,8 @@ enum ibcc_rollout_stage {
 	IBCC_ROLLOUT_NEW,    /* nothing of it was ever planned */
 	IBCC_ROLLOUT_CANARY, /* a few have settings, or are about to */
 	IBCC_ROLLOUT_WHOLE,  /* there was no need to begin with a few */
-	IBCC_ROLLOUT_PROVEN, /* marks were counted, or nobody can count them: the rest may follow */
+	/* marks were counted, or no node can count them: the rest may follow */
+	IBCC_ROLLOUT_PROVEN,
 };
 
 struct ibcc_rollout_root {
@@ -53,11 +54,11 @@ struct ibcc_rollout {
 	uint32_t n_left_then;       /* n_left of the pass before */
 };
 
-/* Takes in what a pass counted about the roots that have settings; p are those that were decided
- * on last. Returns a root's port whose settings have had no effect for IBCC_ROLLOUT_PASSES, of
- * which at most one is told at a time, and whose switch is among the ignorers then; else IBCC_NONE.
- * Passes in which too few packets were due to be marked, or in which no adapter that contributes
- * has a counter that would tell, prove nothing.
+/* Judges what a pass counted about the roots that have settings; p are the parameters of the last
+ * decision. If settings of a root have had no effect for IBCC_ROLLOUT_PASSES, returns its port, and
+ * its switch is among the ignorers from then on. Returns at most one root per call, else IBCC_NONE.
+ * A pass proves nothing if too few packets were due to be marked, or if no adapter that contributes
+ * has a counter for marks.
  */
 uint32_t ibcc_rollout_judge(struct ibcc_rollout *r, const struct ibcc_topo *t,
 			    const struct ibcc_parameters *p, const struct ibcc_estimate *pic,
@@ -72,10 +73,12 @@ int ibcc_rollout_split(struct ibcc_rollout *r, const struct ibcc_topo *t,
 		       const struct ibcc_settings *actual, const struct ibcc_settings *wanted,
 		       const struct ibcc_plan *plan, struct ibcc_plan *part);
 
-/* All of these roots are written at once: somebody has seen to it, or wants it so. */
+/* Lets all of these roots be written at once: a user has checked them, or asked for it. */
 void ibcc_rollout_all(struct ibcc_rollout *r, const struct ibcc_parameters *p);
 
-/* What was begun is no more: others have written, or it was taken back. Ignorers stay known. */
+/* Forgets what was begun: other programs have written, or the settings were reverted. Ignorers stay
+ * known.
+ */
 void ibcc_rollout_forget(struct ibcc_rollout *r);
 
 /* Is an endport a switch that ignores its settings? */

@@ -145,15 +145,15 @@ struct ibcc_model {
 	uint32_t pause_headroom_bytes;
 	uint16_t pause_xon_permille;
 	struct ibcc_bcn bcn;
-	/* Of what waits at an adapter, so many packets of uniform flows for each queue pair that is
-	 * held, and ACKs and CNPs for each SL; what comes beyond is refused, or lost but for what a
-	 * window waits for. 0: no limit, for runs that have an end.
+	/* Limits on the packets queued at an adapter. Each queue pair that is held may have this
+	 * many packets of uniform flows, and each SL this many ACKs and CNPs. What comes beyond is
+	 * refused, or lost unless a window waits for it. 0: no limit, for runs that have an end.
 	 */
 	uint32_t adapter_packets;
-	/* A switch has a queue pair's packets leave by one output until so many have (0, 1: each
-	 * is free to go by another) and none has for path_gap_ps, so that with the latter alone
-	 * each flowlet has its way. Queue pairs may share such memory, of which each switch has as
-	 * much as 256 need.
+	/* A switch sends a queue pair's packets by one output until this many have left by it, and
+	 * until none has left for path_gap_ps. With 0 or 1 packets the count is no restriction, so
+	 * path_gap_ps alone gives each flowlet a path of its own. Queue pairs may share the memory
+	 * for this; each switch has as much as 256 queue pairs need.
 	 */
 	uint32_t path_burst_packets;
 	uint64_t path_gap_ps;
@@ -203,9 +203,9 @@ struct ibcc_flow_spec {
 	uint32_t queue_packets;     /* send queue limit; 0: infinite (open loop) */
 	/* Packets come only in the first on_ps of each on_ps + off_ps; off_ps 0: always. */
 	uint64_t on_ps, off_ps;
-	/* Closed loop: of so many bytes, in whole packets, each to one destination; on its way
-	 * until its last packet is acknowledged, or delivered where there are no acknowledgements,
-	 * or lost.
+	/* Closed loop: message_bytes is the size of a message in bytes, sent as whole packets to
+	 * one destination. A message counts against `window` until its last packet is acknowledged
+	 * (delivered, if there are no acknowledgements) or lost.
 	 */
 	uint32_t message_bytes, window;
 	/* For ibcc-perf; the engine has one queue pair for each pair of nodes, and writes. */
@@ -260,7 +260,7 @@ struct ibcc_verbs_plan {
 	uint16_t queue_pairs;
 	uint16_t mtu_bytes;  /* 0: what the ports have */
 	uint8_t ack_timeout; /* 1..31: a sender tries again after 4.096 us << this */
-	uint8_t retries;     /* 0..7: so often, then the peer counts as gone */
+	uint8_t retries;     /* 0..7: retries before the peer counts as gone */
 	bool polling;        /* completions are polled for; false: events wake us */
 	bool verify;         /* the receiver compares what came */
 	uint32_t report_ms;  /* between two lines of the live table */

@@ -19,9 +19,9 @@ int ibcc_rate_parse(const char *s, uint32_t *mbps);
 /* Width and speed of a link: "4x QDR", "12xSDR". -EINVAL if there is no such link. */
 int ibcc_rate_parse_link(const char *s, unsigned int *lanes, enum ibcc_link_speed *speed);
 
-/* Writes the width and speed, with `space` between, of the slowest link that carries a data rate:
- * "4x QDR". Of several it is the one with so many lanes (0: the usual width). Returns 0 if it has
- * exactly that rate, else -ERANGE.
+/* Writes the width and speed of the slowest link that carries a data rate, with `space` between
+ * them: "4x QDR". If there are several, it is the one with this many lanes (0: the usual width).
+ * Returns 0 if it has exactly that rate, else -ERANGE.
  */
 int ibcc_rate_format(uint32_t mbps, unsigned int lanes, char *buf, size_t len, const char *space);
 
