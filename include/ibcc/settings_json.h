@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Ports, changes and settings as JSON: one form wherever they are told. Fields have the annex's
- * names as keys.
+/* Ports, changes and settings as JSON: one form for all outputs. Fields have the annex's names as
+ * keys.
  *
  * Functions that return JSON return a new reference, NULL without memory.
  */
@@ -32,8 +32,8 @@ json_t *ibcc_json_switch(const struct ibcc_cc_sw_setting *v);
 json_t *ibcc_json_switch_ports(const struct ibcc_endport_cc *ep);
 /* The entries of CACongestionSetting, one for each SL. */
 json_t *ibcc_json_sls(const struct ibcc_cc_ca_setting *v);
-/* The entries of the congestion control table up to its limit, each as `one` has it: the daemon
- * tells shift and multiplier, the simulator the register.
+/* The entries of the congestion control table up to its limit, each as `one` formats it: the daemon
+ * shows shift and multiplier, the simulator the register.
  */
 json_t *ibcc_json_cct(const struct ibcc_cct *cct, json_t *(*one)(uint16_t entry));
 

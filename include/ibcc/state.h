@@ -27,14 +27,15 @@ struct ibcc_state;
  */
 struct ibcc_damage {
 	uint32_t n;
-	/* Of damaged rows that do not even say whose they are, the oldest transaction: what seems
-	 * to have been written later for the first time may have been written there. 0: none.
+	/* The oldest transaction of damaged rows that do not even name their attribute. A later
+	 * transaction that seems to be the first to write an attribute may not have been the first.
+	 * 0: none.
 	 */
 	int64_t unplaced;
 	struct ibcc_why first; /* names the first of them */
 };
 
-/* Who wants a transaction, and why. */
+/* The origin and the reason of a transaction. */
 struct ibcc_txn {
 	const char *who;       /* "ibcc-tuned", "root (uid 0, pid 123)" */
 	const char *action;    /* "tune", "apply", "disable", "rollback" */
@@ -42,7 +43,7 @@ struct ibcc_txn {
 	const char *summary;   /* the decision in a sentence */
 	const char *decisions; /* in codes, see ibcc_decisions_json(); NULL: none led to it */
 	int64_t undoes_from;   /* rollback: the first transaction it takes back; else 0 */
-	uint32_t confirm_s;    /* on trial: to be confirmed within so many seconds; 0: it stands */
+	uint32_t confirm_s;    /* on trial: to be confirmed within this many seconds; 0: no trial */
 	/* The newest transaction, of which this is a further step: one entry of the history, which
 	 * keeps its action, summary and trial; 0: this begins a transaction of its own.
 	 */
@@ -52,7 +53,7 @@ struct ibcc_txn {
 	const char *refining; /* this is the first step of several: what the others may write */
 };
 
-/* A transaction that is taken back unless somebody confirms it in time. */
+/* A trial: the transaction is reverted unless a user confirms it in time. */
 struct ibcc_trial {
 	int64_t txn; /* 0: there was none yet */
 	uint32_t within_s;
@@ -69,7 +70,7 @@ enum ibcc_sample_field {
 	IBCC_SAMPLE_TOTAL_MBPS,    /* what all channel adapters send */
 	IBCC_SAMPLE_VICTIM_MBPS,   /* what victims send */
 	IBCC_SAMPLE_SWITCHES_ON,   /* that mark */
-	IBCC_SAMPLE_ADAPTERS_ON,   /* that hold back who is marked */
+	IBCC_SAMPLE_ADAPTERS_ON,   /* that hold back marked flows */
 	IBCC_SAMPLE_FIELDS
 };
 
@@ -139,20 +140,20 @@ bool ibcc_state_is_known(struct ibcc_state *s);
 /* Is there anything that could not be stored? */
 bool ibcc_state_is_ahead(const struct ibcc_state *s);
 
-/* Joins the transactions from `from` on (0: all) that are not taken back into one plan, oldest old
- * value to newest new value for each attribute; its reverse takes them back. What is damaged is
- * left out, and told in *damage (may be NULL). *first is the number of the oldest (0: none, and the
- * plan is empty). -ENOENT: there is no transaction `from` that could be taken back; -EIO: the file
- * cannot be read, and of all transactions nothing is known from before either; -ENOMEM.
+/* Joins the transactions from `from` on (0: all) that are not reverted yet into one plan. For each
+ * attribute it has the oldest old and the newest new value, so its reverse reverts them. Leaves out
+ * what is damaged, and reports it in *damage (may be NULL). *first is the number of the oldest
+ * transaction (0: none, and the plan is empty). -ENOENT: there is no transaction `from` to revert.
+ * -EIO: the file cannot be read, and nothing is known from before either. -ENOMEM.
  */
 int ibcc_state_undo(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined, int64_t *first,
 		    struct ibcc_damage *damage, struct ibcc_why *why);
 
-/* Nothing is to be taken back of what is damaged: all is off. -EIO. */
+/* Gives up reverting what is damaged, because all congestion control is off. -EIO. */
 int ibcc_state_give_up_damaged(struct ibcc_state *s, struct ibcc_why *why);
 
-/* Tells what became of a change, by looking at the fabric: "verified", "unmade" (it is as before),
- * "differs"; NULL: it cannot be known now. May write the node's LID into it.
+/* Finds out what became of a change, by looking at the fabric: "verified", "unmade" (it is as
+ * before), "differs"; NULL: it cannot be known now. May write the node's LID into it.
  */
 typedef const char *ibcc_state_settle_fn(void *arg, struct ibcc_change *c);
 
@@ -193,8 +194,8 @@ bool ibcc_state_is_last_wish(struct ibcc_state *s, int64_t txn);
 
 /* Keeps what was predicted of a transaction; see ibcc_report_prediction(). -EIO, -ENOMEM. */
 int ibcc_state_predicted(struct ibcc_state *s, int64_t id, const json_t *prediction);
-/* Of transactions whose effect was measured and of which a range of the total was predicted: in how
- * many of how many it held.
+/* How often predictions held: of the transactions with a measured effect and a predicted range of
+ * the total (`of`), the number with the effect in that range (`held`).
  */
 void ibcc_state_hits(struct ibcc_state *s, uint32_t *held, uint32_t *of);
 
@@ -209,7 +210,9 @@ int64_t ibcc_state_newest_of_others(struct ibcc_state *s);
 int ibcc_state_unmeasured(struct ibcc_state *s, int64_t *first, int64_t *last);
 /* The effect of these can no longer be measured. -EIO. */
 int ibcc_state_unmeasurable(struct ibcc_state *s, int64_t first, int64_t last);
-/* Keeps what was measured before, and so many passes after, the transactions first..last. -EIO. */
+/* Keeps a measurement from before the transactions first..last, and one from `passes` passes after
+ * them. -EIO.
+ */
 int ibcc_state_before(struct ibcc_state *s, int64_t first, int64_t last,
 		      const struct ibcc_state_sample *sample);
 int ibcc_state_after(struct ibcc_state *s, int64_t first, int64_t last, unsigned int passes,

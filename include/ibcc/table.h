@@ -27,7 +27,7 @@ bool ibcc_table_is_spare(struct libscols_column *c);
 int ibcc_table_add(struct libscols_table *t, const char *const *cell);
 
 #define IBCC_CELL_BYTES 32u /* room for a number in a cell */
-/* A number with four significant digits, "-" for what cannot be told. */
+/* A number with four significant digits, "-" for an unknown one. */
 const char *ibcc_table_number(double v, char *buf, size_t len);
 
 /* Prints and frees. */

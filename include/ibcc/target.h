@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which settings the fabric should have, and why: what a decision hands to planner and gate; and
- * who lays parameters of roots over the settings that there are.
+/* Which settings the fabric should have, and why: what a decision hands to planner and gate. Also
+ * the functions that lay the parameters of roots over the present settings.
  */
 #ifndef IBCC_TARGET_H
 #define IBCC_TARGET_H
@@ -22,11 +22,11 @@ enum ibcc_reason_code {
 	IBCC_REASON_MASK,         /* the root's Victim_Mask bit */
 	IBCC_REASON_SWITCH,       /* all of a switch's ports mark: it has no setting for each */
 	IBCC_REASON_PORT,         /* the root marks */
-	IBCC_REASON_NO_DELAY,     /* who contributes is learnt */
+	IBCC_REASON_NO_DELAY,     /* to learn which adapters contribute */
 	IBCC_REASON_TABLE,        /* a table that ends a little beyond the fair share */
 	IBCC_REASON_BALANCE,      /* increase and timer that balance the marks */
 	IBCC_REASON_LEFT,         /* the setting from before an earlier run */
-	IBCC_REASON_SWITCHED_OFF, /* somebody asked for it */
+	IBCC_REASON_SWITCHED_OFF, /* a user asked for it */
 };
 
 /* Why an attribute of an endport is to have its new value. */

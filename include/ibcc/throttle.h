@@ -60,18 +60,19 @@ struct ibcc_throttle_excess {
 
 /* Two comparisons for each adapter, where any switch port marks:
  *
- * The least rate that its table leaves a flow that is marked on and on, which is that of the
- * longest delay up to CCTI_Limit. Less than 90 % of what is meant is held back more.
+ * The least rate: what the table leaves a flow that is marked again and again, at the longest delay
+ * up to CCTI_Limit. Below 90 % of the intended rate, the adapter is held back more than intended.
  *
  * The rate at equal marks. Each BECN raises the index by CCTI_Increase, and each CCTI_Timer lowers
- * it by 1 (IBA vol. 1, annex A10), so an index is in balance at 1 / (CCTI_Increase * CCTI_Timer)
- * BECNs in a unit of time. A flow gets BECNs in proportion to what it sends. So at the marks that
- * the settings that are meant let it recover from at the full rate C, it sends at
- * C * product_meant / product, and no less than the least rate. Half of C or less is held back
- * more. A timer of 0 is ibcc_throttle_find()'s.
+ * it by 1 (IBA vol. 1, annex A10). So an index is in balance at 1 / (CCTI_Increase * CCTI_Timer)
+ * BECNs in a unit of time. A flow gets BECNs in proportion to what it sends. Take the marks at
+ * which the intended settings just let a flow recover at the full rate C. At these marks, a flow
+ * with the actual settings sends at C * product_meant / product, and no less than the least rate.
+ * At half of C or less, the adapter is held back more than intended. A timer of 0 is left to
+ * ibcc_throttle_find().
  *
  * No rate follows from the rest: how many flows share one index (Port_Control), and how often
- * switches mark. An audit tells that those have changed (<ibcc/audit.h>).
+ * switches mark. An audit reports changes of those (<ibcc/audit.h>).
  */
 struct ibcc_throttle_excess ibcc_throttle_compare(const struct ibcc_topo *t,
 						  const struct ibcc_settings *actual,

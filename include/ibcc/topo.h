@@ -66,7 +66,7 @@ struct ibcc_topo_node {
 	uint8_t (*sl2vl)[16];
 };
 
-/* A switch port whose link is up, and behind which no known node is: the one there is silent. */
+/* A switch port with a link that is up, but without a known node behind it: that node is silent. */
 struct ibcc_topo_gap {
 	uint32_t port;
 	/* Index of the first gap that may lead to the same silent nodes: tables lead the same LID

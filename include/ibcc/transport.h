@@ -131,7 +131,9 @@ struct ibcc_umad_options {
  */
 struct ibcc_transport *ibcc_umad_open(const struct ibcc_umad_options *o, int *err, char *why,
 				      size_t len);
-/* LID (read anew, 0 if there is none), port GUID, and the SM's LID (likewise) of the open port. */
+/* LID, port GUID and the SM's LID of the open port. Each call reads the LIDs from the device; 0:
+ * there is none.
+ */
 uint16_t ibcc_umad_lid(const struct ibcc_transport *t);
 uint64_t ibcc_umad_port_guid(const struct ibcc_transport *t);
 uint16_t ibcc_umad_sm_lid(const struct ibcc_transport *t);
@@ -145,7 +147,7 @@ struct ibcc_fault_options {
 	uint16_t corrupt_permille; /* answers with a flipped bit in their data */
 	uint16_t refuse_permille;  /* requests refused as not supported (status 0x000c) */
 	uint16_t lid;              /* only to this LID; 0: to all */
-	uint64_t fail_after;       /* not 0: every request after so many fails with -EIO */
+	uint64_t fail_after;       /* not 0: after this many requests, each one fails with -EIO */
 };
 struct ibcc_transport *ibcc_fault_new(struct ibcc_transport *inner,
 				      const struct ibcc_fault_options *o);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whose counters are believed. Counters lie when a node is broken, or wants to; what is decided by
- * them costs others their rate. Two things give them away: what cannot be (a port that sends and
- * waits for longer than there was time, more marked packets than packets), and the other end of the
- * cable, which counts the same packets.
+/* Which ports have counters that are believed. The counters of a broken or malicious node are
+ * wrong, and a decision by them costs other nodes their rate. Two checks reveal wrong counters.
+ * First, some values are impossible: a port that sends and waits for longer than the interval, or
+ * more marked packets than packets. Second, the other end of the cable counts the same packets.
  */
 #ifndef IBCC_TRUST_H
 #define IBCC_TRUST_H
@@ -15,11 +15,11 @@
 
 struct ibcc_snapshot;
 
-/* So many comparisons in a row must be wrong before a port is doubted, all in the same direction.
- * It is believed again once the ends of its link agree, or after so many intervals in a row in
- * which its own counters are possible; if it was quiet in them, one impossible interval is enough
- * to doubt it again. What could not be compared, since too little was sent or an answer was lost,
- * counts as neither.
+/* A port is doubted after this many wrong comparisons in a row, all in one direction. It is
+ * believed again once the ends of its link agree. It is also believed after this many intervals in
+ * a row in which its own counters are possible. If it was quiet in those, one impossible interval
+ * is enough to doubt it again. A comparison counts as neither right nor wrong if too little was
+ * sent or an answer was lost.
  */
 #define IBCC_TRUST_RUN 4u
 
@@ -75,9 +75,9 @@ struct ibcc_trust {
  */
 void ibcc_trust_judge(const struct ibcc_topo *t, struct ibcc_snapshot *s);
 
-/* A switch's CongestionLog was compared with the adapters' counters. It is doubted after so many
- * contradictions in a row, and believed again after as many passes in which it agrees, or in which
- * it has no entries.
+/* Reports the result of comparing a switch's CongestionLog with the adapters' counters. The log is
+ * doubted after IBCC_TRUST_RUN contradictions in a row. It is believed again after as many passes
+ * in which it agrees, or in which it has no entries.
  */
 void ibcc_trust_log(struct ibcc_trust *r, bool contradicted);
 

@@ -15,12 +15,12 @@
 #include <ibcc/topo.h>
 
 struct ibcc_tuner_params {
-	uint8_t confirm_passes;      /* congestion must be seen in so many passes before acting */
+	uint8_t confirm_passes;      /* congestion must be seen in this many passes before acting */
 	uint8_t settle_passes;       /* passes to wait after a change before judging it */
 	uint16_t sink_busy_permille; /* hot port at least so busy, else its sources are held less */
-	uint16_t victim_wait_permille; /* who waits more is held up */
+	uint16_t victim_wait_permille; /* an adapter that waits for longer is a victim */
 	uint16_t quiet_passes;         /* passes without congestion before settings are removed */
-	uint16_t guard_passes; /* passes after a change in which harm is taken back; 0: never */
+	uint16_t guard_passes; /* passes after a change in which harm reverts it; 0: never */
 };
 void ibcc_tuner_defaults(struct ibcc_tuner_params *p);
 
@@ -60,10 +60,10 @@ void ibcc_tuner_recommends(struct ibcc_tuner *tuner, bool only);
  */
 void ibcc_tuner_confine(struct ibcc_tuner *tuner, const bool *within);
 
-/* What this tuner had given an endport was found changed, by another program or by a node that has
- * started anew. Feedback of the passes before was about other settings, so each root that the
- * endport has settings for goes back to the formulas in the next step. To be called once the
- * settings are there again.
+/* Reports that another program, or a reboot of the node, changed what this tuner had given an
+ * endport. The feedback of the passes before then was about other settings. So in the next step
+ * each root with settings at this endport goes back to the formulas. Call this once the settings
+ * are on the endport again.
  */
 void ibcc_tuner_disturb(struct ibcc_tuner *tuner, const struct ibcc_topo *t, uint32_t endport);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What NVIDIA's own mechanisms do at each endport of a fabric, as far as they tell. */
+/* What NVIDIA's own mechanisms do at each endport of a fabric, as far as devices report it. */
 #ifndef IBCC_VENDOR_H
 #define IBCC_VENDOR_H
 
@@ -24,7 +24,7 @@ enum ibcc_vendor_told {
 };
 
 enum ibcc_vendor_cc {
-	IBCC_VENDOR_CC_NONE, /* the node has no such thing, as far as anybody knows */
+	IBCC_VENDOR_CC_NONE, /* the node does not have it, as far as is known */
 	IBCC_VENDOR_CC_OFF,
 	IBCC_VENDOR_CC_ON,
 	IBCC_VENDOR_CC_SILENT, /* it has, but does not say whether it is on: a CC_Key is lacking */
@@ -37,10 +37,13 @@ struct ibcc_vendor_endport {
 	bool reacts; /* an adapter: slows down, and does not only notify others */
 	bool counts; /* has HCAStatisticsQuery */
 	bool lists;  /* has HCAAlgoConfig */
-	/* What runs for SL 0 where it is on, as far as it is told; n_slots 0: it is not. */
+	/* The algorithm that runs for SL 0, if congestion control is on and the device reports it.
+	 * n_slots 0: not reported.
+	 */
 	struct ibcc_vcc_ca_algorithm algorithm;
-	/* A switch: SLs whose packets need not go where its forwarding table says, by adaptive
-	 * routing, hash based forwarding or private tables; all where it can but does not tell.
+	/* A switch: SLs whose packets need not follow its forwarding table, because of adaptive
+	 * routing, hash based forwarding or private tables. All SLs if the switch can do this but
+	 * does not report it.
 	 */
 	uint16_t loose_sls;
 	/* Since the statistics were read before; 0 when they were not. */
@@ -62,34 +65,40 @@ struct ibcc_vendor {
 
 void ibcc_vendor_fini(struct ibcc_vendor *v);
 
-/* Goes over to another topology (`from` NULL: the first), keeping what nodes that are in both have
- * told. -ENOMEM leaves *v as it was.
+/* Goes over to another topology (`from` NULL: the first), and keeps what the nodes that are in both
+ * have reported. -ENOMEM leaves *v as it was.
  */
 int ibcc_vendor_rebase(struct ibcc_vendor *v, const struct ibcc_topo *from,
 		       const struct ibcc_topo *to);
 
-/* Asks NVIDIA's devices: whoever has not been asked what he can (SMP GeneralInfo by LID, two at
- * once), then whoever can whether it is on (class 0x21). Cheapest first, three of each device type
- * before the others of it, who are spared where these say nothing; one of a type before all, where
- * a CC_Key may be lacking, which every node counts. A type whose SMPs are protected is asked by
- * class 0x21. Those that kept silent to class 0x21 are left alone for five minutes. Sends Gets
- * only. Returns 0, -ENOMEM, -EIO, -ECANCELED; what was learnt before a failure holds.
+/* Asks NVIDIA's devices. Each device that has not been asked yet is asked what it can do (SMP
+ * GeneralInfo by LID, two at once). Then each one that can is asked whether its congestion control
+ * is on (class 0x21).
+ *
+ * The cheapest questions come first. Three devices of each type are asked before the others of that
+ * type, which are not asked if these three are silent. Where a CC_Key may be lacking, one device of
+ * a type is asked before all, since every node counts wrong keys. A type with protected SMPs is
+ * asked by class 0x21. Devices that kept silent to class 0x21 are not asked for five minutes.
+ *
+ * Sends Gets only. Returns 0, -ENOMEM, -EIO, -ECANCELED; what was learnt before a failure holds.
  */
 int ibcc_vendor_ask(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 		    struct ibcc_vendor *v);
 
-/* Asks switches that can route otherwise than by their forwarding table whether they do; two SMPs
- * at once. After ibcc_vendor_ask(). Returns likewise.
+/* Asks switches that can route in other ways than by their forwarding table whether they do; two
+ * SMPs at once. Call it after ibcc_vendor_ask(); it returns as that does.
  */
 int ibcc_vendor_ask_routes(struct ibcc_transport *tr, const struct ibcc_topo *t,
 			   struct ibcc_vendor *v);
 
-/* Reads the statistics of adapters where it is on, every ten seconds at most. Returns likewise. */
+/* Reads the statistics of adapters with NVIDIA's congestion control on, every ten seconds at most.
+ * Returns as ibcc_vendor_ask() does.
+ */
 int ibcc_vendor_count(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
 		      struct ibcc_vendor *v);
 
-/* Asks adapters where it is on which algorithms they have, and whether that of slot 0 runs for SL
- * 0. After ibcc_vendor_ask(). Returns likewise.
+/* Asks adapters with NVIDIA's congestion control on which algorithms they have, and whether that of
+ * slot 0 runs for SL 0. Call it after ibcc_vendor_ask(); it returns as that does.
  */
 int ibcc_vendor_ask_algorithms(struct ibcc_transport *tr, const struct ibcc_topo *t,
 			       uint64_t cc_key, struct ibcc_vendor *v);
@@ -115,9 +124,8 @@ static inline bool ibcc_vendor_rules(const struct ibcc_vendor *v)
 	return v->n_marking && v->n_reacting;
 }
 
-/* "algorithm slot 0 (algorithm 1, version 2.3)", or "no algorithm of slot 0" where that does not
- * run;
- * "" of an endport that does not tell. Returns false then.
+/* Describes the algorithm: "algorithm slot 0 (algorithm 1, version 2.3)", or "no algorithm of slot
+ * 0" if that does not run. If the endport does not report it, sets "" and returns false.
  */
 bool ibcc_vendor_algorithm(const struct ibcc_vendor_endport *e, char *buf, size_t len);
 /* One sentence about it, "NVIDIA congestion control is on: ..."; empty if no node has it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Walking a fabric by directed routes: which Gets to send, what their answers mean for the
- * topology. Who walks carries the datagrams, in any order and as many at once as he likes.
+/* Walking a fabric by directed routes: which Gets to send, and what their answers mean for the
+ * topology. The caller carries the datagrams, in any order and as many at once as it likes.
  */
 #ifndef IBCC_WALK_H
 #define IBCC_WALK_H
@@ -28,7 +28,7 @@ struct ibcc_walk_get {
 	uint32_t attr_mod;
 	uint16_t attr_id;
 	uint8_t out_port; /* NodeInfo: of the node behind this port; 0: the first node of all */
-	uint8_t tries;    /* it was given up so often before */
+	uint8_t tries;    /* how often it was given up before */
 };
 
 /* NULL without memory. */
@@ -62,8 +62,8 @@ int ibcc_walk_follow(struct ibcc_walk *w, const struct ibcc_walk *earlier);
 
 /* GUIDs that more than one node seems to have. */
 struct ibcc_walk_shared {
-	uint32_t n;       /* all of them ... */
-	uint64_t guid[8]; /* ... and the first of those */
+	uint32_t n;       /* number of such GUIDs */
+	uint64_t guid[8]; /* the first of them */
 };
 
 /* What is missing at the end of a walk, and what made no sense together. */
@@ -88,9 +88,9 @@ struct ibcc_walk_gaps {
 bool ibcc_walk_is_shared(const struct ibcc_walk_shared *s, uint64_t guid);
 void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps);
 
-/* What was found, nodes in ascending order of their GUIDs; a link needs both its ports up. What a
- * port did not say of itself has port state 0, and an adapter that did not tell its LIDs is without
- * its link: it can be neither read nor the end of a route. Notes what makes no sense together, for
+/* The topology found so far, with nodes in ascending order of their GUIDs. A link needs both its
+ * ports up. A port that did not report its state has port state 0. An adapter that did not report
+ * its LIDs has no link: it can be neither read nor the end of a route. Notes contradictions for
  * ibcc_walk_gaps(). May be called again when the walk has gone on. NULL without memory.
  */
 struct ibcc_topo *ibcc_walk_topo(struct ibcc_walk *w);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* At most so many errors are kept as text; all are counted. */
+/* At most this many errors are kept as text; all are counted. */
 #define IBCC_YAML_ERRORS_MAX 100u
 
 /* Errors as text lines "file:line:col: key: got X, want Y", in the order of the file. */
