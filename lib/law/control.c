@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Control that outlives its controller: what was decided about the roots is saved with each write,
- * and a controller that starts anew goes on from there. Sums of the counters are not saved: a new
+/* Control that outlives its controller. Each write also saves what was decided about the roots, and
+ * a new controller goes on from there after a restart. Sums of the counters are not saved: a new
  * controller judges by what it has seen itself.
  */
 #include <ibcc/control.h>
@@ -161,7 +161,7 @@ int ibcc_controller_take(struct ibcc_controller *c, const struct ibcc_topo *t,
 	return 0;
 }
 
-/* A root whose guard still looks, or whose feedback has not yet had its say, may change yet. */
+/* A root may still change if its guard still looks, or if its feedback has not judged it yet. */
 static bool holds(const struct ibcc_controller *c, const struct ibcc_root_state *s)
 {
 	return s->r.phase == IBCC_PHASE_HOLD && s->r.in_force && !s->settle &&

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The control law: what is decided for the roots of congestion in one pass.
  *
- * A pass sees an estimate (estimate.h): where congestion starts, who contributes, who waits. It
- * makes parameters (parameters.h): for each root a phase, the numbers that the formulas are given,
- * and who gets values. It sees no counters and no registers. ibcc_controller_step(), at the end of
- * this file, is the whole pass; each of its steps has a file:
+ * A pass sees an estimate (estimate.h): where congestion starts, which senders contribute, and
+ * which are blocked. It makes parameters (parameters.h): for each root a phase, the numbers for the
+ * formulas, and the adapters that get values. It sees no counters and no registers. The function
+ * ibcc_controller_step(), at the end of this file, is the whole pass; each of its steps has a file:
  *
  *   watch   rule_admit.c   which roots there are, and which are gone
  *   follow  controller.c   what the pass says of each root that is followed
- *   guard   rule_guard.c   control that does harm, or frees nobody, is taken back
+ *   guard   rule_guard.c   control that does harm, or frees no sender, is reverted
  *   size    rule_size.c    how many a root holds, and what they get in all
  *   drain   rule_drain.c   a slow receiver's tree is emptied before its sources are held
  *   trim    rule_trim.c    feedback: a hot port stays busy, a tree that is gone needs fewer marks
@@ -28,13 +28,13 @@
  *                   |
  *                   +--- BARRED <--- from LEARN, DRAIN and HOLD
  *
- *   (no root) to WATCH        the root is seen, and to act on it may help somebody
- *   WATCH to LEARN            admitted; its adapters hold all that they send: who contributes?
+ *   (no root) to WATCH        the root is seen, and control of it may help a sender
+ *   WATCH to LEARN            admitted; its adapters throttle all they send: which contribute?
  *   WATCH, LEARN to DRAIN     a slow receiver's tree stands, and holding would empty it too slowly
  *   WATCH, LEARN to HOLD      there is no such tree
  *   DRAIN to HOLD             the tree is empty, or its time is over
  *   HOLD to DRAIN             the tree stands again
- *   any of the three to BARRED  control did harm, or frees nobody
+ *   any of the three to BARRED  control did harm, or frees no sender
  *   BARRED to WATCH           the time of the bar is over
  *   WATCH to (no root)        it is not seen in a pass
  *   the three to (no root)    it is not seen for quiet_passes
@@ -50,18 +50,18 @@
  *
  * Control exists only if p can be below 1 and the table's end is beyond x.
  *
- * Each constant stands beside the step that uses it, with its reason. What happens without the
- * rule, or with another value, is said where it was measured (doc/internals/notebook.md); for most
- * of them half and double were not.
+ * Each constant stands beside the step that uses it, with its reason. doc/internals/notebook.md
+ * reports what happens without a rule or with another value of a constant, as far as it was
+ * measured; for most constants, half and double the value were not.
  */
 #include <stdlib.h>
 
 #include "rules.h"
 
-/* One in so many of a root's members may lack its settings: a few adapters never take them. */
+/* One in UNSET_SHARE of a root's members may lack its settings: a few adapters never take them. */
 #define UNSET_SHARE 8u
-/* A source that gets so many BECNs, for the time that it can send, and so many times what the
- * others get, may have lost its settings.
+/* A source may have lost its settings if it gets many more BECNs than the others, for the time that
+ * it can send: at least OUTLIER_BECNS, and OUTLIER_RATIO times the others' average.
  */
 #define OUTLIER_BECNS 32u
 #define OUTLIER_RATIO 8u
@@ -101,8 +101,8 @@ static bool has_outlier(const struct ibcc_root_state *s, const struct ibcc_root 
 	return most >= OUTLIER_BECNS && most * (s->n_adapters - 1) > OUTLIER_RATIO * (sum - most);
 }
 
-/* Counters as if a node had started anew, without its settings: the root's switch, which marks no
- * more, or a source. Reading all settings takes time.
+/* Do the counters look as if a node had rebooted and lost its settings? The node may be the root's
+ * switch, which marks no more, or a source. Reading all settings takes time.
  */
 bool ibcc_controller_suspects(const struct pass *p)
 {
@@ -150,10 +150,11 @@ static bool in_force(const struct pass *p, struct ibcc_root_state *s,
 	return without * UNSET_SHARE <= members;
 }
 
-/* A port that waits for credits keeps its sink busy, and so does one that carries what it carried
- * when it was jammed: the sink then works on what is in its buffer while the port is idle. A full
- * link can carry what it is made for, whatever it carried when it was looked at. More than all of
- * the time counts, too: where a reading came late the next tells as much less.
+/* Adds this pass to the window by which feedback judges the root later. A port that waits for
+ * credits keeps its sink busy. So does one that carries what it carried when it was jammed: the
+ * sink then works on what is in its buffer while the port is idle. A full link can carry what it is
+ * made for, whatever it carried when it was measured. More than all of the time counts, too: if one
+ * reading came late, the next shows less by that amount.
  */
 static void judge_later(const struct pass *p, struct ibcc_root_state *s)
 {

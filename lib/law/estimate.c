@@ -222,11 +222,11 @@ static void count_becns(struct root_history *m, const struct estimation *j,
 		m->becn[j->t->port[now->source[k].port].endport] += (double)now->source[k].becn;
 }
 
-/* Counts the contributors of a root (n_marked) and how many they would be if all sent as much as
- * the heaviest (n_heavy). A contributor has more than 2 % of the BECNs of the adapter that is
- * marked second most. The most marked one may have lost its settings: it then gets nearly all marks
- * and would make all others look like bystanders. The heaviest's count is the largest of many that
- * vary by chance, so twice its standard deviation is subtracted, down to the mean at most.
+/* Counts the contributors of a root (n_marked). Also counts how many they would be if all sent as
+ * much as the heaviest (n_heavy). A contributor has more than 2 % of the BECNs of the adapter that
+ * is marked second most. The most marked adapter may have lost its settings: it then gets nearly
+ * all marks and would make all others look like bystanders. The heaviest's count is the largest of
+ * many random counts, so twice its standard deviation is subtracted, down to the mean at most.
  */
 static void name_contributors(const double *becn, uint32_t n_endports, struct ibcc_root *r)
 {

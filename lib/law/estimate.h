@@ -197,7 +197,7 @@ int ibcc_estimate_count_pairs(struct root_history *m, const struct estimation *j
 			      const struct ibcc_root *now);
 /* Gives each counted pair its marks. */
 void ibcc_estimate_weigh_pairs(const struct estimation *j);
-/* After so many passes in a row without a packet in the log, old counts say nothing any more. */
+/* After this many passes in a row without a packet in the log, old counts are too old to use. */
 #define IBCC_UNLOGGED_MAX 8u
 
 /* Whether a root is the only port of its switch that marks, because its setting is its own. */

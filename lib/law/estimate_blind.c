@@ -15,8 +15,9 @@
 #include "estimate.h"
 
 #define MAX_TYPES 32u
-/* One part in so many (0.2 %): an adapter that sends less is idle, one that waits less is not held
- * up. */
+/* One part in IDLE_SHARE (0.2 %): an adapter that sends less is idle, and one that waits less is
+ * not blocked.
+ */
 #define IDLE_SHARE 500u
 
 struct type {
@@ -99,8 +100,8 @@ static bool waits_somehow(const struct estimation *j, uint32_t port)
 	       s->delta.v[IBCC_CTR_XMIT_WAIT] * byte_ps >= s->delta.dt_ns * 1000 / IDLE_SHARE;
 }
 
-/* For what share of the time, in permille, an output may hold up adapters. `full`: an output that
- * is full without waiting counts, too.
+/* For what share of the time, in permille, an output may block adapters. `full`: an output that is
+ * full without waiting counts, too.
  */
 static uint16_t holds_up(const struct estimation *j, uint32_t port, bool full)
 {

@@ -100,8 +100,8 @@ int ibcc_estimate_sort_log(struct estimation *j)
 }
 
 /* Lets a root's counts fade as far as new packets take their place, since a root with few sources
- * and a long timer marks hardly any packets. If marks stay away for several passes, counts fade all
- * the same. Returns the share that faded.
+ * and a long timer marks hardly any packets. If no marks come for several passes, counts fade
+ * nevertheless. Returns the share that faded.
  */
 static double fade(struct root_history *m, const struct ibcc_root *now)
 {

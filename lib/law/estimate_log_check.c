@@ -11,7 +11,7 @@
  *
  * The log claims too much for an adapter by l_i - b_i, or by l_i - (1 + TOLERANCE) x_i / R. The
  * sum over all adapters is the untrue part of the log; with b_i, that is also what the log leaves
- * out. A sample of n packets of k adapters is off by 0.4 sqrt(k / n) on the mean by chance.
+ * out. By sampling alone, n packets of k adapters are off by 0.4 sqrt(k / n) on the mean.
  *
  * An adapter that contributes to another root may have its BECNs from there, so only its bytes
  * count. The same holds for all adapters if other ports of the root's switch mark.

@@ -8,8 +8,8 @@
  * are busy or wait all the time, too. But a port that waits for a switch is never where
  * congestion starts.
  *
- * Afterwards some roots are taken back: feeders of another root (clear_feeders()), and ports that
- * are full without holding up any sender (clear_free()).
+ * Afterwards some roots are removed: feeders of another root (clear_feeders()), and ports that are
+ * full without blocking any sender (clear_free()).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -343,7 +343,7 @@ static void clear_victims(struct ibcc_estimate *p)
 	}
 }
 
-/* Whether a root port that does not mark is held up by a root at the next switch. */
+/* Whether a root port that does not mark is blocked by a root at the next switch. */
 static bool feeds_root(const struct estimation *j, const struct ibcc_root *r)
 {
 	uint32_t peer = j->t->port[r->port].peer, next;
@@ -398,10 +398,9 @@ static bool waits_elsewhere(const struct ibcc_estimate *p, const struct ibcc_roo
 	return true;
 }
 
-/* Removes roots that hold up no sender: a sender fills the port without waiting. Adapters that wait
- * at the same switch may wait for it, but not if they wait for another root, to which their packets
- * are going. Should they want this port as well, it is a root again as soon as the other one lets
- * them go.
+/* Removes roots that block no sender: a sender fills the port without waiting. Adapters at that
+ * switch may wait for this port, but not if they wait for another root that their packets go to. If
+ * they want this port as well, it becomes a root again as soon as the other root lets them go.
  */
 static void clear_free(struct ibcc_estimate *p)
 {

@@ -2,28 +2,37 @@
 /* Group: several roots at once, of any kind.
  *
  * An adapter has one table and one pair of increase and timer for all its queue pairs, and a queue
- * pair is held at whatever root its packets are marked. So roots that share contributors share
- * their values, those of the most demanding one: its table reaches far enough for all, and in
- * equilibrium every held queue pair gets one BECN in increase * timer. That is a share of a root's
- * packets that is the smaller the faster the root is. Where it is small, marking every packet would
- * hit all sources at once long before the first BECN shows: there one in Marking_Rate + 1 packets
- * is marked, so that each root marks about the same multiple of what it needs.
+ * pair is throttled at each root that marks its packets. So roots that share contributors share
+ * their values, those of the most demanding root. Its table reaches far enough for all, and in
+ * equilibrium every throttled queue pair gets one BECN in increase * timer.
+ *
+ * The faster a root is, the smaller is the share of its packets that this is. If the share is
+ * small, marking every packet would hit all sources at once, long before the first BECN takes
+ * effect. Such a root marks one in Marking_Rate + 1 packets, so that each root marks about an equal
+ * multiple of what it needs.
  */
 #include <ibcc/estimate.h>
 #include <ibcc/law.h>
 
-/* No root marks fewer than one in so many packets. */
+/* The lowest marking rate: each root marks at least one packet in this many. */
 #define MARK_RATE_MAX 1000u
 
-/* Times as many packets as in equilibrium that a root may mark. While its tree stands, all that the
- * law leaves (1 / 0.12): that empties it soonest. Once the tree is gone, a full link's queue is
- * over its threshold for all its sources at once and marks in bursts; so many marks more than are
- * needed would make all of them slow down and recover together, with the link idle in between. A
- * slow sink's queue is served seldom, which spreads its marks, and the sink's own buffer bridges
- * gaps: alone it marks all it can, so that its queue leaves room for victims. Where others share
- * its sources' timer, what it marks too often their flows have to recover from, too. Without
- * marking rates of each root's own 68 in place of 88 % of draws reach their aim; without
- * GAIN_SLOW_TENTHS the mean is 0.17 points lower.
+/* How many times the equilibrium share of its packets a root may mark.
+ *
+ * While its tree stands, a root may mark all that the law leaves (1 / 0.12): that empties the tree
+ * soonest.
+ *
+ * Once the tree is gone, a full link's queue passes its threshold for all its sources at once, so
+ * it marks in bursts. If it marked that much more than needed, all sources would slow down and
+ * recover together, with the link idle in between.
+ *
+ * A slow sink's queue is served seldom, which spreads its marks, and the sink's own buffer bridges
+ * gaps. If it shares its sources with no other root, it marks all it can, so that its queue leaves
+ * room for victims. If other roots share its sources' timer, their flows also have to recover from
+ * each mark too many.
+ *
+ * Measured on random scenarios: if roots have no marking rates of their own, 68 instead of 88 %
+ * reach their aim. Without GAIN_SLOW_TENTHS the mean is 0.17 points lower.
  */
 #define GAIN_GONE_TENTHS 17u
 #define GAIN_SLOW_TENTHS 30u
@@ -84,9 +93,11 @@ static void find_leaders(struct ibcc_parameters *p, const struct ibcc_law_out *v
 		p->root[k].r.alone = n_led[p->root[k].r.leader] <= 1;
 }
 
-/* While nobody is held a root could mark all that it carries, and each mark costs a packet on the
- * way back, most of them from adapters that wait themselves: they stand in line there long after
- * the root marks no more. So many for each source in a pass tell who contributes.
+/* The marking rate of a root that learns its contributors. While no sender is throttled, the root
+ * could mark all packets that it carries. But each mark costs a packet on the way back. Most of
+ * these come from adapters that wait themselves, where they stay queued long after the root marks
+ * no more. So the root marks IBCC_TELLING_BECNS packets for each source in a pass: that is enough
+ * to identify the contributors.
  */
 static uint16_t learning_rate(const struct ibcc_root_parameters *r)
 {

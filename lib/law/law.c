@@ -33,9 +33,12 @@
  */
 #define END_EXTRA       500u
 #define END_EXTRA_KNOWN 200u
-/* While a tree is emptied, the last one in so many entries of a table have its end. */
+/* While a tree is emptied, the last entries of a table, one in DRAIN_LAST, all hold the table's
+ * end.
+ */
 #define DRAIN_LAST 8u
-/* Ticks of the timer between two decisions while a tree is emptied: nobody may recover before. */
+/* Ticks of the timer between two decisions while a tree is emptied: no source may recover before.
+ */
 #define DRAIN_TICKS 2u
 /* Sources of a slow receiver that may have a step of one entry; n have one of sqrt(n / 9). */
 #define CROWD 9u
@@ -52,12 +55,15 @@ uint32_t ibcc_law_fair_milli(uint32_t n, uint32_t source_mbps, uint32_t root_mbp
 						   : IBCC_CCT_MAX_DELAY_MILLI;
 }
 
-/* Queue share at which the root marks. Half a buffer for input-generated congestion: a deep queue
- * keeps the root busy, but where one port alone feeds it the whole queue is in that port's buffer,
- * which others' packets share. The published 90 % (Gusat et al. 2006) is hardly reached there, and
- * never where a buffer holds only eight packets. A slow sink's packets share their input buffer
- * with the victims', who need room beside them, while the sink is kept busy by the buffer of its
- * adapter: a quarter.
+/* Queue share at which the root marks.
+ *
+ * For input-generated congestion it is half a buffer. A deep queue keeps the root busy, but if only
+ * one port feeds it, the whole queue is in that port's buffer, which other packets share. The
+ * published 90 % (Gusat et al. 2006) is hardly reached there, and never if a buffer holds only
+ * eight packets.
+ *
+ * For a slow sink it is a quarter. Its packets share their input buffer with the victims' packets,
+ * which need room beside them, while the buffer of the sink's adapter keeps the sink busy.
  */
 uint8_t ibcc_law_threshold(enum ibcc_congestion kind)
 {
@@ -120,18 +126,20 @@ void ibcc_law_bound(uint32_t max_delay, uint16_t max_timer, struct ibcc_law_out 
 	}
 }
 
-/* Who gets a few BECNs all but stops; who got one or none is let go on. */
+/* Makes a table for emptying a tree: a flow that gets a few BECNs almost stops, and one that got
+ * one or none goes on.
+ */
 static void make_draining(struct ibcc_cct *cct, uint32_t end_milli)
 {
 	for (unsigned int i = cct->limit - cct->limit / DRAIN_LAST; i <= cct->limit; i++)
 		cct->entry[i] = ibcc_cct_entry_encode(end_milli);
 }
 
-/* Entries by which a BECN slows a source. One, since where a link is full larger steps leave gaps
+/* Entries by which a BECN slows a source. It is one for a full link, since larger steps leave gaps
  * on it. A source of a slow receiver is marked only as often as the receiver takes one of its
- * packets, and many times before its delay is longer than the pauses that it makes anyway: 647
- * sources of a sink at a tenth of its link would need 400 ms. Steps of n sources that come by
- * chance add up like the root of n, so that many may have larger ones and swing no more in all; and
+ * packets. It also needs many marks before its delay is longer than the pauses that it makes
+ * anyway: 647 sources of a sink at a tenth of its link would need 400 ms. Random steps of n sources
+ * add up like the root of n, so many sources may have larger steps and swing no more in total. And
  * the receiver's buffer bridges gaps.
  */
 static uint8_t increase(const struct ibcc_root_parameters *r)

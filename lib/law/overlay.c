@@ -149,7 +149,9 @@ static int lay_switch(const struct overlaying *j, uint32_t i)
 	return ret;
 }
 
-/* The root whose values an adapter gets: all that it contributes to have the same leader. */
+/* The root that gives an adapter its values. All roots that the adapter contributes to have one
+ * leader.
+ */
 static const struct ibcc_root_parameters *leader_of(const struct overlaying *j, uint32_t i)
 {
 	const struct ibcc_root_parameters *r;
@@ -292,8 +294,8 @@ static int lay_ca(const struct overlaying *j, uint32_t i)
 	} else if (r) {
 		set_values(j, ep, &law);
 	}
-	/* A table that ends at index 0 holds nobody, and leaves nobody at a high index when values
-	 * come.
+	/* A table that ends at index 0 throttles no flow, and leaves none at a high index when
+	 * values come.
 	 */
 	if (learns && ep->cct.limit)
 		ep->cct = (struct ibcc_cct){ 0 };
