@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define CONGESTED_PERMILLE 100u /* the tree waits so much: its buffers are full */
-#define DUE_MARKS          16u  /* fewer may fail to come by chance */
+#define CONGESTED_PERMILLE 100u /* the tree waits this share of the time: its buffers are full */
+#define DUE_MARKS          16u  /* if fewer marks are due, all may be missing by coincidence */
 
 static uint32_t switch_of(const struct ibcc_topo *t, uint32_t port)
 {
@@ -28,7 +28,7 @@ static bool is_followed(const struct ibcc_rollout *r, uint32_t port)
 	return false;
 }
 
-/* Those that are let go begin anew when they are back. */
+/* Updates the list of roots with settings. A root that is let go starts again if it comes back. */
 static void follow(struct ibcc_rollout *r, const struct ibcc_parameters *p)
 {
 	uint32_t n = 0;
@@ -45,13 +45,13 @@ static void follow(struct ibcc_rollout *r, const struct ibcc_parameters *p)
 	}
 }
 
-/* Marks of this root, or ones that nobody can tell whose they are. */
+/* Were there marks of this root, or marks that may be of any root? */
 static bool moved(const struct ibcc_estimate *pic, const struct ibcc_root *now)
 {
 	return now && (now->fecn || now->becn || (pic->fecn && !pic->becn));
 }
 
-/* Would it show at who sends to it? */
+/* Would BECNs show at the adapters that send to this root? */
 static bool is_counted(const struct ibcc_snapshot *s, const struct ibcc_root *now)
 {
 	uint32_t n = 0;
@@ -142,7 +142,7 @@ struct split {
 		NOT_PLANNED, /* nothing is written there */
 		RELAXES,
 		GOES,  /* is given something */
-		WAITS, /* likewise, but later */
+		WAITS, /* is given something, but later */
 	} *
 		fate; /* by endport */
 };
@@ -173,7 +173,7 @@ static uint32_t load_of(const struct split *j, uint32_t endport)
 	return endport < j->pic->n_loads ? j->pic->load[endport].mbps : 0;
 }
 
-/* Those who send most: there the least is left to chance. */
+/* Chooses the adapters that send most: there a missing mark is least likely to be a coincidence. */
 static void choose(const struct split *j, const struct ibcc_root_parameters *of,
 		   struct ibcc_rollout_root *root)
 {

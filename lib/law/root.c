@@ -114,7 +114,7 @@ void ibcc_root_enter(struct ibcc_root_state *s, enum ibcc_phase phase, uint16_t 
 {
 	assert(next_of(s->r.phase) & bit(phase));
 	leave(s);
-	/* Control that was taken back has left nothing to go on from. */
+	/* Control was reverted: it left nothing to go on from. */
 	if (phase == IBCC_PHASE_BARRED)
 		*s = (struct ibcc_root_state){
 			.r = s->r,

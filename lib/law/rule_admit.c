@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Admit: which roots are controlled, one after the other, since the tree of one can hide or fake
- * another. Those that are seen again and again, can be believed, and hold up somebody who could
- * send elsewhere; and until they are long gone, since a root that is controlled and one that has
- * vanished look alike for a while.
+/* Admit: which roots are controlled. The rule takes them one after the other, since the tree of one
+ * can hide or fake another. It admits a root that is seen again and again, can be believed, and
+ * blocks a sender that could send elsewhere. The root stays until it is long gone, since a
+ * controlled root and a vanished one look alike for a while.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,8 +27,8 @@
 #define STRICT_WAIT 250u
 /* Permille of what the sources send. Acknowledgements, which go elsewhere too, stay below. */
 #define FOREIGN_PERMILLE 20u
-/* Permille of what one source sends: so much must go elsewhere. Switches and adapters serve by
- * turns, so that who is held up gets about as much as each that holds it up. Without this rule
+/* Permille of what one source sends: this much must go elsewhere. Switches and adapters serve in
+ * turns, so a blocked sender gets about as much as each sender that blocks it. Without this rule
  * rings lose 1.7 to 3.3 %.
  */
 #define HELD_UP_PERMILLE 500u
@@ -58,12 +58,15 @@ static uint64_t carried_of(const struct ibcc_root *r, const struct ibcc_root *of
 	return all ? r->rate_mbps * common / all : 0;
 }
 
-/* Somebody waits behind the root who sends elsewhere: to hold the others can help. Sources that all
- * want the root only share it, and holding them would cost and help nobody (Mizero et al., DCMS,
- * 2016, found the same for marking rates). Before marks tell, somebody sends elsewhere if the
- * sources send more than the root carries, and other roots of its switch: a packet leaves a switch
- * by one port. What those in its own switch send without waiting may go through it, too, and then
- * they take more of it than those that wait.
+/* Can control of this root help? It can if a sender that is blocked behind the root also sends
+ * elsewhere: then it helps to throttle the others. Sources that all send to the root alone only
+ * share it: throttling them would cost something and help none (Mizero et al., DCMS, 2016, found
+ * this for marking rates).
+ *
+ * Before marks show the contributors, this compares rates: some source sends elsewhere if the
+ * sources send more than the root and the other roots of its switch carry for them. A packet leaves
+ * a switch by one port. What adapters at the root's own switch send without waiting may go through
+ * the root, too. Then they take more of it than those that wait.
  */
 static bool worth_acting(const struct pass *p, const struct ibcc_root *now)
 {
@@ -85,7 +88,7 @@ static bool worth_acting(const struct pass *p, const struct ibcc_root *now)
 	return waits && sent > carried && (sent - carried) * 1000 > sent * least;
 }
 
-/* What speaks against a root that helps somebody; NOT_CONFIRMED: nothing but that it is new.
+/* What speaks against acting on a root that blocks a sender; NOT_CONFIRMED: only that it is new.
  * Backlog that is repaid after a change fills many links for a moment, but not for long.
  */
 static enum ibcc_root_status believe(const struct pass *p, const struct ibcc_root_state *s,
@@ -102,8 +105,9 @@ static enum ibcc_root_status believe(const struct pass *p, const struct ibcc_roo
 	return IBCC_STATUS_NOT_CONFIRMED;
 }
 
-/* Where switches log what they mark, a full link may be admitted in doubt: the pairs that it limits
- * will show, or that there are none. Such ones must leave room for those that are worth it.
+/* Is there room for a root in doubt? If switches log what they mark, a full link may be admitted in
+ * doubt: the log will show which pairs it limits, if any. Roots in doubt must leave room for those
+ * that are worth it.
  */
 static bool has_room_for_doubt(const struct pass *p)
 {
@@ -186,7 +190,9 @@ static void watch_root(struct pass *p, const struct ibcc_root *now)
 	r->tree_wait_permille = now->tree_wait_permille;
 }
 
-/* Held too much looks the same as gone, until the sources have recovered. */
+/* A root with sources that are throttled too much looks like one that is gone, until they have
+ * recovered.
+ */
 static bool is_gone(const struct ibcc_controller *c, const struct ibcc_root_state *s)
 {
 	uint32_t patience =
@@ -260,9 +266,9 @@ static int admit(struct pass *p, struct ibcc_root_state *s, const struct ibcc_ro
 	bool learns;
 
 	ibcc_rules_enlist_sources(p, s, now);
-	/* Of adapters that hold all that they send it ought to be known who contributes before
-	 * anybody is held, and while nothing else marks, since a BECN does not say which root it is
-	 * from. Where settings are only recommended it would never end.
+	/* If adapters throttle all that they send, the contributors should be known before any
+	 * adapter is throttled. They are learnt while no other root marks, since a BECN does not
+	 * say which root it is from. If settings are only recommended, learning would never end.
 	 */
 	learns = ibcc_rules_hold_all(p, r) && c->may_learn;
 	if (learns && ibcc_rules_tally(p).on) {

@@ -11,15 +11,16 @@
 #define DRAIN_SOON 3u
 /* Passes that emptying lasts at most, whatever the buffers are taken for. */
 #define DRAIN_MAX 60u
-/* Passes in which the root must be idle, or nobody wait: one may be a moment without packets. */
+/* Passes in which the root must be idle or no sender may wait: one may be a moment without packets.
+ */
 #define DRY_PASSES 2u
 /* Passes, and permille of waiting in them, that show a tree that stands again. */
 #define RETURNED_PASSES   6u
 #define RETURNED_PERMILLE 600u
 
-/* None if what is taken off by holding it, an eighth of the root's rate, does it soon. A full
- * buffer is before each port that waits. While it is emptied the root stays busy with what comes
- * out.
+/* Passes that emptying the tree may take. 0: not needed, since throttled sources leave an eighth of
+ * the root's rate free, and that alone empties the tree soon enough. Each port that waits has a
+ * full buffer before it. While these are emptied, the packets that come out keep the root busy.
  */
 static uint16_t drain_passes(const struct pass *p, const struct ibcc_root_state *s)
 {
@@ -39,9 +40,9 @@ void ibcc_rules_drain_or_hold(const struct pass *p, struct ibcc_root_state *s)
 	ibcc_root_enter(s, passes ? IBCC_PHASE_DRAIN : IBCC_PHASE_HOLD, passes);
 }
 
-/* The tree is empty when its root runs out of packets, or when nobody waits any more. It must do so
- * in two passes: a moment without packets may come before all sources have been marked, and those
- * that were not would fill the tree again at once.
+/* The tree is empty when its root runs out of packets, or when no sender waits any more. This must
+ * be so in two passes. A moment without packets may come before all sources have been marked, and
+ * unmarked sources would fill the tree again at once.
  */
 static void end_draining(struct pass *p, struct ibcc_root_state *s)
 {

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Guard: do no harm. What adapters send under a root's control is compared with what they sent
- * before it.
+/* Guard: do no harm. This rule compares what adapters send under a root's control with what they
+ * sent before it.
  *
  * Demand may have changed meanwhile. It shows at adapters that are not controlled and that wait
- * neither before nor now: they send what they have to. By as much as they send less, the others
- * are expected to, too. Less than that in several passes in a row, and the settings go and are not
- * tried again for a while, which doubles each time. Later on too much has changed to compare, and
- * feedback judges by the root alone.
+ * neither before nor now, since these send all that they have. If they send less by some share, the
+ * others are expected to send less by this share, too. If the others send less than expected in
+ * several passes in a row, the rule removes the settings. The root is not tried again for a while,
+ * which doubles each time. Later on too much has changed to compare, and feedback judges by the
+ * root alone.
  *
- * Adapters that react by service level hold whatever they send, whomever it is for: what such a one
- * sends elsewhere waits behind its own packets for the root while nobody is held, and is held
- * together with them under control, so that it cannot gain. Only those can who send nothing to the
- * root and wait behind its tree. Where there are none, control can only lose what saw teeth leave.
+ * Adapters that react by service level throttle all that they send, to any destination. Without
+ * control, their packets to other destinations wait behind their own packets for the root. Under
+ * control, both are throttled together, so such an adapter cannot gain. Only adapters that send
+ * nothing to the root and wait behind its tree can gain. If there are none, control can only lose
+ * the rate that its saw teeth leave unused.
  */
 #include "rules.h"
 
-/* One part in so many of all traffic must come from adapters that are not controlled and do not
- * wait, or they tell nothing about demand.
+/* One part in KNOWN_SHARE of all traffic must come from adapters that are not controlled and do not
+ * wait, or they show nothing about demand.
  */
 #define KNOWN_SHARE 8u
 /* Permille of what was sent before. Congestion has not yet taken all that it will when it is seen
@@ -25,7 +27,9 @@
 #define HARM_PERMILLE 850u
 /* Permille of what the root carried: a root that still carries as much has lost nothing. */
 #define LESS_PERMILLE 900u
-/* Permille of what the root carries: if its contributors send so much more, that goes elsewhere. */
+/* Permille of what the root carries: if its contributors send this much more, the surplus goes
+ * elsewhere.
+ */
 #define ELSEWHERE_PERMILLE 100u
 /* Passes of the first bar, which is doubled each time, and of the longest. */
 #define BAR_PASSES 32u
@@ -98,8 +102,9 @@ void ibcc_rules_bar(struct pass *p, struct ibcc_root_state *s, bool in_vain)
 	s->r.status = in_vain ? IBCC_STATUS_BARRED_IN_VAIN : IBCC_STATUS_BARRED_HARM;
 }
 
-/* Would control of a root free nobody, or cost more than it frees? All who waited contribute, or
- * the contributors, who hold all that they send, send much elsewhere.
+/* Would control of a root free no sender, or cost more than it frees? It frees none if all senders
+ * that waited contribute. It costs more if the contributors throttle all that they send and send
+ * much elsewhere.
  */
 static bool frees_nobody(const struct pass *p, const struct ibcc_root_state *s)
 {

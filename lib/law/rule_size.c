@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Size: how many a root holds, and what they get in all. From the log before BECNs before who
- * waits; formulas again where the numbers that they were given do not fit any more, or where the
- * root has become one of the other kind.
+/* Size: how many sources a root throttles, and what they get in all. The log is the best source for
+ * these numbers, then BECNs, then the adapters that wait. The rule starts the formulas again if
+ * their numbers do not fit any more, or if the root has become one of the other kind.
  */
 #include <math.h>
 
@@ -13,7 +13,7 @@
 #define KIND_PASSES 3u
 /* Permille of what the receiver took when it was slow. */
 #define FASTER_PERMILLE 1100u
-/* Permille of who was counted on, or of the time between packets. */
+/* Permille of the number of contributors, or of the time between packets. */
 #define MORE_PERMILLE 1300u
 /* Permille of the table's end. One that ends too late costs little, and is mended later. */
 #define SHRUNK_PERMILLE 600u
@@ -38,10 +38,12 @@ static void end_learning(struct pass *p, struct ibcc_root_state *s)
 		ibcc_rules_bar(p, s, true);
 		return;
 	}
-	/* Nobody was held: who gets more BECNs is nearer to the root, not more demanding. */
+	/* No sender was throttled, so more BECNs mean that an adapter is nearer to the root, not
+	 * that it demands more.
+	 */
 	ibcc_rules_number(s, known->n_marked, known->n_marked, s->full_mbps);
 	r->basis = IBCC_BASIS_MARKED;
-	/* Who waits and got no BECN is a victim. */
+	/* An adapter that waits and got no BECN is a victim. */
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
 		r->member[i] = r->member[i] && known->becns[i] > 0;
 	ibcc_rules_say(p, IBCC_DECISION_LEARNT, s);
@@ -63,8 +65,8 @@ static bool differs(const struct ibcc_root_state *s)
 	       loop > MORE_PERMILLE / 1000.0 + chance;
 }
 
-/* Is it busy while hardly anybody waits for it, and the only root? Then there is nothing to be
- * gained by better numbers.
+/* Is it the only root, and busy while hardly any sender waits for it? Then better numbers gain
+ * nothing.
  */
 static bool is_well(const struct pass *p, const struct ibcc_root_state *s)
 {
@@ -98,9 +100,9 @@ static void by_log(struct pass *p, struct ibcc_root_state *s)
 	ibcc_rules_begin_anew(p, s);
 }
 
-/* Adapters whose pairs are limited, and marked here, get the root's values, whether or not counters
- * named them. Whom a root does not mark needs none: with them the root would share the timer of all
- * others that the adapter contributes to.
+/* Adapters that have limited pairs and are marked here get the root's values, even if the counters
+ * did not show them. Adapters that the root does not mark need no values: with them, the root would
+ * share the timer of all other roots that they contribute to.
  */
 static void enlist_logged(struct pass *p, struct ibcc_root_state *s)
 {
@@ -114,9 +116,10 @@ static void enlist_logged(struct pass *p, struct ibcc_root_state *s)
 		ibcc_rules_say(p, IBCC_DECISION_ENLIST, s)->a = more;
 }
 
-/* A sink that has become fast and fills its link, or a port whose adapter has become slow. In
- * between it is what it was: a port that is held back too much sends little as well. A link between
- * switches that waits does so in another root's tree.
+/* Does the root look like one of the other kind? A slow sink may have become fast and fill its
+ * link, or the adapter of a port may have become slow. Between these two, the root stays what it
+ * was: a port with sources that are throttled too much sends little as well. If a link between
+ * switches waits, that is due to another root's tree.
  */
 static bool looks_otherwise(const struct pass *p, const struct ibcc_root_state *s)
 {
@@ -143,11 +146,11 @@ static void turn(struct pass *p, struct ibcc_root_state *s, uint32_t mbps)
 	ibcc_rules_say(p, IBCC_DECISION_TURNED, s);
 }
 
-/* A slow receiver that takes more than it did while its port waited for it, and lets nobody wait,
- * is slow no more. While a slow one's buffer fills again it takes more than it works off, too, but
- * not more than the buffer has room for. Its sources have a backlog from the time when they were
- * held: let go at once they would fill the fabric with it. So they go on under control, for all
- * that the link can carry.
+/* Has a slow receiver become fast? It has if it takes more than while its port waited for it, and
+ * no sender waits for it. A slow receiver that fills its buffer again also takes more than it
+ * processes, but not more than its buffer has room for. The sources have a backlog from the time
+ * when they were throttled. If control ended at once, they would fill the fabric with it. So they
+ * stay under control, for all that the link can carry.
  */
 static bool receiver_is_fast(const struct pass *p, struct ibcc_root_state *s)
 {
@@ -182,7 +185,9 @@ static uint64_t permille(uint64_t now, uint64_t old)
 	return now * 1000 / (old ? old : 1);
 }
 
-/* Where roots share a slow receiver's sources, who is marked less there is not less demanding. */
+/* If roots share a slow receiver's sources, fewer marks there do not mean that a source demands
+ * less.
+ */
 static uint32_t heavy_of(const struct pass *p, const struct ibcc_root_state *s)
 {
 	return s->r.kind == IBCC_CONGESTION_OUTPUT && ibcc_rules_tally(p).on > 1 ? s->now->n_marked
@@ -204,7 +209,9 @@ static void by_becns(struct pass *p, struct ibcc_root_state *s)
 	uint64_t end = permille(ibcc_law_fair_milli(n, mbps, rate) + 1000u,
 				ibcc_law_fair_milli(r->n, mbps, r->rate_mbps) + 1000u);
 	uint64_t loop = permille((uint64_t)n_heavy * r->rate_mbps, (uint64_t)r->n_heavy * rate);
-	/* Numbers by who waits are guesses, which the first that are counted replace sooner. */
+	/* Numbers by adapters that wait are guesses, and the first counted numbers replace them
+	 * sooner.
+	 */
 	uint32_t far = 1000 + IBCC_LAW_MARGIN_PERMILLE, near = 1000 - IBCC_LAW_MARGIN_PERMILLE;
 	bool guess = r->basis == IBCC_BASIS_WAITING && (end >= far || end <= near);
 	/* Numbers by a log that the adapters' counters contradict are none. */

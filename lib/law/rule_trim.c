@@ -7,26 +7,33 @@
  */
 #include "rules.h"
 
-/* Permille of the formulas' values: so far feedback may go. With 900 for the table's end, 19 draws
- * that control had harmed lost 3.1 in place of 2.6 points.
+/* Permille of the formulas' values: the limit of feedback. With 900 for the table's end, 19 random
+ * scenarios that control had harmed lost 3.1 instead of 2.6 points.
  */
 #define LEAST 250u
 /* Percent by which one step of feedback moves the table's end, and the timer. */
 #define END_STEP  110u
 #define LOOP_STEP 140u
-/* A tree is gone if at most one port waits for so many contributors. Without fewer marks then, 79
- * in place of 88 % of draws reach their aim.
+/* A tree is gone if at most one port waits per GONE_SHARE contributors. Without fewer marks after
+ * that, 79 instead of 88 % of random scenarios reach their aim.
  */
 #define GONE_SHARE 8u
-/* A tree is back if more than one port waits for so many, in so many passes: it spreads fast. */
+/* A tree is back if more than one port waits per BACK_SHARE contributors in BACK_PASSES passes:
+ * trees spread fast.
+ */
 #define BACK_SHARE  2u
 #define BACK_PASSES 2u
 
-/* Where a slow receiver's table ends has no more margin than its many sources need who were not
- * counted: nearer, and control of all of them is lost at once. Roots that share sources are idle
- * for one another's sake, too: one that is known to limit somebody has the values that these need,
- * and a slow receiver whose sources are only counted would lose control of all of them for a few
- * hundredths of what it takes, and of the others' with them.
+/* Loosens control by one step, where that is safe.
+ *
+ * The table of a slow receiver leaves just enough margin for those of its many sources that were
+ * not counted. If it ended nearer, control of all of them would be lost at once. So only its timer
+ * is loosened.
+ *
+ * A root that shares sources may also be idle for the sake of another root. If the log shows which
+ * senders it limits, its values are those that these need. If the sources of a slow receiver are
+ * only counted, loosening could lose control of all of them for a few hundredths of its rate. The
+ * other roots would lose control of their sources, too. So neither is loosened.
  */
 static bool hold_less(const struct pass *p, struct ibcc_root_state *s)
 {
@@ -48,7 +55,7 @@ static bool hold_less(const struct pass *p, struct ibcc_root_state *s)
 	return true;
 }
 
-/* What was given is taken back, last things first. */
+/* Reverts what feedback loosened, the last step first. */
 static bool hold_more(struct ibcc_root_state *s)
 {
 	struct ibcc_root_parameters *r = &s->r;
@@ -71,9 +78,9 @@ static void judge(struct pass *p, struct ibcc_root_state *s)
 	bool stands = !s->r.tree_gone && s->now->tree_wait_permille >= p->c->p.victim_wait_permille;
 
 	s->win = (struct ibcc_window){ 0 };
-	/* A port that sent or waited for all of the time carried what its receiver takes. What was
-	 * taken for that before may be the rate of one interval that was not measured well. A log
-	 * that names who is limited has its own, from more than one.
+	/* A port that sent or waited for all of the time carried what its receiver takes. The
+	 * earlier value may be the rate of one interval that was not measured well. If the log
+	 * shows the limited senders, it has a rate of its own, from more than one interval.
 	 */
 	if (s->r.kind == IBCC_CONGESTION_OUTPUT && !s->r.limits_known && w.own_busy >= least_busy &&
 	    w.rate_mbps >= w.n)
@@ -85,8 +92,9 @@ static void judge(struct pass *p, struct ibcc_root_state *s)
 	ibcc_rules_change(p, s);
 }
 
-/* A slow receiver's tree can be told from sources that are held too much only if it is known whom
- * it limits, and matters only where other roots have its values.
+/* Judges whether the tree is gone or back. For a slow receiver, a tree and sources that are
+ * throttled too much look alike unless the log shows which senders it limits. The difference
+ * matters only if other roots have its values.
  */
 static void judge_tree(struct pass *p, struct ibcc_root_state *s)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the rules do to a root and to a pass (rules.h): note a decision, count and enlist its
- * adapters, judge all roots anew, let a root go.
+ * adapters, restart the judgement of all roots, let a root go.
  */
 #include "rules.h"
 

@@ -12,9 +12,9 @@
 #define IBCC_CONFIDENT_PERMILLE 700u
 /* What a port buffers of a VL, about: a switch's, or an adapter's. */
 #define IBCC_BUFFER_BYTES 65536u
-/* Who waits less sends what it has to; feeders that wait less do not wait. */
+/* Below this wait, an adapter sends all that it has, and a feeder counts as not waiting. */
 #define IBCC_FREE_PERMILLE 50u
-/* A root's back-off is doubled so many times at most. */
+/* A root's back-off is doubled at most this many times. */
 #define IBCC_BACKOFF_MAX 4u
 
 struct ibcc_controller {
@@ -38,8 +38,8 @@ struct pass {
 	const struct ibcc_estimate *pic;
 	const struct ibcc_settings *actual;
 	struct ibcc_decisions said;
-	struct ibcc_decision lost; /* room for one that there was no memory for, */
-	bool no_memory;            /* and whether there was one */
+	struct ibcc_decision lost; /* filled in instead, if memory was short */
+	bool no_memory;            /* memory was short for a decision */
 };
 
 /* controller.c: forgets all about the fabric. */
@@ -63,20 +63,23 @@ bool ibcc_controller_is_settled(const struct ibcc_controller *c);
 /* rules.c, what the steps share. Notes a decision about a root; never NULL. */
 struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code code,
 				     const struct ibcc_root_state *s);
-/* Whatever changes, changes for all roots under control: what was seen before says nothing about
- * now. So all are judged anew, after `settle` passes.
+/* Each change affects all roots under control: earlier measurements say nothing about the new
+ * state. So all roots are judged by new measurements, which begin after `settle` passes.
  */
 void ibcc_rules_judge_anew(struct ibcc_controller *c, uint16_t settle);
-/* The root changes: nobody else does so in this pass, and all are judged anew. */
+/* Marks the root as changed: no other rule changes it in this pass, and the judgement of all roots
+ * starts again.
+ */
 void ibcc_rules_change(struct pass *p, struct ibcc_root_state *s);
-/* ... and what feedback made of the values for other numbers is void. */
+/* As ibcc_rules_change(), and also discards what feedback made of the values for the old numbers.
+ */
 void ibcc_rules_begin_anew(struct pass *p, struct ibcc_root_state *s);
 /* Gives a root the number of adapters that contribute to it, and what its port carries. */
 void ibcc_rules_number(struct ibcc_root_state *s, uint32_t n, uint32_t n_heavy, uint32_t full_mbps);
 /* Makes an endport one of a root's members if it can be given settings. Returns 1 if it is new. */
 uint32_t ibcc_rules_enlist(const struct pass *p, struct ibcc_root_state *s, uint32_t endport);
-/* ... all sources of the estimate's root but victims: control is for each queue pair, so who gets
- * no BECNs is never held. Returns how many are new.
+/* Enlists all sources of the estimate's root but victims: control works on each queue pair, so a
+ * source without BECNs is never throttled. Returns how many are new.
  */
 uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct ibcc_root_state *s,
 				   const struct ibcc_root *now);
@@ -84,8 +87,9 @@ uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct ibcc_root_state 
 void ibcc_rules_drop(struct ibcc_controller *c, const struct ibcc_root_state *s,
 		     enum ibcc_root_status why);
 
-/* Roots whose settings are wanted, and of them those whose limited pairs are known, that learn, and
- * whose tree is being emptied or whose settings are under way: what is lost then is lost to that.
+/* Numbers of roots. on: settings are wanted. Of these, limiting: the limited pairs are known;
+ * learning: in phase LEARN; in_between: the tree is being emptied, or settings are under way. While
+ * a root is in between, any loss is due to that.
  */
 struct tally {
 	uint32_t on, limiting, learning, in_between;
@@ -104,7 +108,7 @@ static inline uint32_t ibcc_rules_busy(const struct ibcc_root *now)
 	return (uint32_t)(1000ull * now->rate_mbps / now->link_mbps + now->wait_permille);
 }
 
-/* Marks of a root in a pass: those that came to the adapters behind it, where anybody counts them.
+/* Marks of a root in a pass: those that came to the adapters behind it, if any adapter counts them.
  * Its sources' BECNs may be from other roots.
  */
 static inline uint64_t ibcc_rules_marks(const struct pass *p, const struct ibcc_root *now)
@@ -112,8 +116,8 @@ static inline uint64_t ibcc_rules_marks(const struct pass *p, const struct ibcc_
 	return p->pic->fecn ? now->fecn : now->becn;
 }
 
-/* The steps of a pass, in their order: for all roots, or for one whose settings are on the fabric.
- * Watch follows the estimate's roots, and lets those go that are long gone, or whose counters are
+/* The steps of a pass, in their order: for all roots, or for one with its settings on the fabric.
+ * Watch follows the estimate's roots. It drops roots that are long gone, or with counters that are
  * not believed. -ENOMEM.
  */
 void ibcc_rule_watch(struct pass *p);
@@ -125,9 +129,9 @@ int ibcc_rule_admit(struct pass *p);
 
 /* rule_drain.c: empties a root's tree, if needed, or else holds its sources. */
 void ibcc_rules_drain_or_hold(const struct pass *p, struct ibcc_root_state *s);
-/* rule_guard.c: do most of a root's members hold whatever they send, whomever it is for? */
+/* rule_guard.c: do most of a root's members throttle all that they send, to any destination? */
 bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters *r);
-/* Takes control of a root back, since it did harm or frees nobody (`in_vain`), and does not try
+/* Ends control of a root because it did harm or frees no sender (`in_vain`). The root is not tried
  * again for a while, twice as long each time.
  */
 void ibcc_rules_bar(struct pass *p, struct ibcc_root_state *s, bool in_vain);

@@ -101,7 +101,7 @@ int ibcc_tuner_save(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
 	return ibcc_controller_save(&tn->controller, t, out);
 }
 
-/* State is by endport, so it belongs to one topology: starts anew for another size. */
+/* State is by endport, so it belongs to one topology: it is reset if the size changes. */
 static int prepare(struct ibcc_tuner *tn, const struct ibcc_topo *t, struct ibcc_ledger *ledger)
 {
 	if (tn->controller.par.n_endports != t->n_endports)
@@ -122,8 +122,8 @@ int ibcc_tuner_lay(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		   : ibcc_overlay_run(&tn->overlay, t, &tn->controller.par, actual, ledger, out);
 }
 
-/* Is what a saved root wants on the fabric, and ours? It may have changed less than was wanted: a
- * root that only learns who contributes need not have set an adapter.
+/* Are the settings that a saved root wants on the fabric, and ours? Fewer settings may have been
+ * written than were wanted: a root that only learns its contributors need not have set an adapter.
  */
 static bool is_there(const struct ibcc_topo *t, const struct ibcc_control_root *root, uint32_t sw,
 		     const struct ibcc_settings *actual, const struct ibcc_ledger *ledger)

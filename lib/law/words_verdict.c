@@ -9,7 +9,7 @@
 
 #include "words_impl.h"
 
-/* The worst roots are named, the others counted. A line has room for so many. */
+/* The text names the worst roots and counts the others. A line has room for this many names. */
 #define ROOTS_NAMED 2u
 
 /* How many roots of each kind there are. */
