@@ -34,7 +34,9 @@ static void drain(struct ibcc_engine *e, struct lane *l)
 	const uint32_t blocks[N_KINDS] = { e->blocks[DATA], e->blocks[CTRL] };
 	const struct coming *ring = l->ring, *v;
 	uint32_t at = l->credit_at, tail = l->tail, mask = l->mask;
-	/* Not those beside events of this very time: such an EV_FREE may still wake its port. */
+	/* Leaves out credits beside events of the present time: such an EV_FREE may still wake its
+	 * port.
+	 */
 	uint64_t back = e->credit_ps ? e->credit_ps - 1 : 0;
 	uint64_t end = e->now_ps < back ? 0 : (e->now_ps - back) << TAG_BITS;
 	struct outq *outq = e->outq;

@@ -467,7 +467,7 @@ void ibcc_fab_becn(struct ibcc_engine *e, uint32_t pkt);
 uint16_t ibcc_fab_ccti(const struct ibcc_engine *e, const struct group *g, uint32_t qp);
 uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, const struct group *g,
 			   uint32_t qp);
-/* Tells a group of its settings. */
+/* Passes its settings on to a group. */
 void ibcc_fab_group_cc(const struct ibcc_engine *e, struct group *g);
 
 /* mark.c: thresholds from the settings; packets to pass before a mark; congested state. */

@@ -16,7 +16,7 @@
 #include <ibcc/ideal.h>
 #include <ibcc/measure.h>
 
-/* Above so many flows no latencies are counted: a histogram takes 3 KB. */
+/* Above this many flows no latencies are counted: a histogram takes 3 KB. */
 #define MAX_HISTOGRAMS 10000u
 
 /* How often in a run deadlocks are looked for. They last, so more would only end the run sooner. */

@@ -10,8 +10,8 @@
 #include "reads.h"
 #include "tx.h"
 
-/* An event takes at most so many cells and packets. Handlers that may need more (a link goes down,
- * packets are passed over) reserve them on their own.
+/* An event takes at most this many cells and packets. Handlers that may need more (a link goes
+ * down, packets are passed over) reserve them on their own.
  */
 #define CELLS_PER_EVENT 48u
 #define PKTS_PER_EVENT  4u

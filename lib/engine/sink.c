@@ -44,7 +44,7 @@ static void learn_of_mark(struct ibcc_engine *e, uint32_t pkt)
 	ibcc_fab_becn(e, pkt);
 }
 
-/* Tells the source of a marked packet out of band, after the model's delay. */
+/* Notifies the source of a marked packet out of band, after the model's delay. */
 static void notify(struct ibcc_engine *e, uint32_t marked)
 {
 	uint32_t pkt;
