@@ -72,7 +72,7 @@ uint32_t ibcc_counters_at_end(const struct ibcc_counters *c)
 	return mask;
 }
 
-/* Flags differences of 32-bit counters that may have gone round in so long an interval, except
+/* Flags differences of 32-bit counters that may have wrapped in an interval of this length, except
  * those that stop at their end.
  */
 void ibcc_counters_distrust(const struct ibcc_counters *cur, uint32_t link_mbps, uint64_t tick_ps,

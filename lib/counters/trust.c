@@ -33,7 +33,7 @@
 #define TIME_LEAST_PERMILLE 250u /* a port that is less busy is quiet */
 /* Packets that may be under way at the first reading, whose marks are counted without them. */
 #define ON_THEIR_WAY  (4096.0 / IBCC_TRUST_RUN)
-#define MARKS_PACKETS (4 * ON_THEIR_WAY) /* so many show whether marks are too many */
+#define MARKS_PACKETS (4 * ON_THEIR_WAY) /* enough to show whether marks are too many */
 #define SAID_PORTS    4u                 /* ports that ibcc_trust_say() names */
 
 /* OPEN: not decided yet. QUIET: nothing wrong is seen, but too little to prove it right. LESS,
