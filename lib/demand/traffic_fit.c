@@ -21,7 +21,7 @@
 #define MIN_SWEEPS  6u
 #define MAX_SWEEPS  200u
 #define TIED_SWEEPS 60u
-/* One in so many sweeps, the last ones, fits the links' loads alone, without BECNs. */
+/* One in LOADS_ALONE sweeps, the last ones, fits the links' loads alone, without BECNs. */
 #define LOADS_ALONE 40u
 #define MAX_STEPS   14000000.0
 /* A link's factor in one step is between 1 / STEP and STEP. */
