@@ -57,10 +57,10 @@ static inline unsigned int ibcc_cct_entry_mult(uint16_t entry)
 	return entry & IBCC_CCT_MAX_MULT;
 }
 
-/* Fills a table of `entries` (2..IBCC_CCT_MAX_ENTRIES) whose index 0 has no delay and whose last
- * index has max_delay_milli (1/1000 packet times; a source at index i sends at 1 / (1 + delay) of
- * its rate). Returns 0, or -EINVAL for a number of entries or a delay out of range; *cct is
- * untouched then.
+/* Fills a table of `entries` (2..IBCC_CCT_MAX_ENTRIES). Its index 0 has no delay. Its last index
+ * has max_delay_milli, in 1/1000 packet times: a source at index i sends at 1 / (1 + delay) of its
+ * rate. Returns 0, or -EINVAL for a number of entries or a delay out of range; *cct is untouched
+ * then.
  */
 int ibcc_cct_build(struct ibcc_cct *cct, enum ibcc_cct_shape shape, unsigned int entries,
 		   uint32_t max_delay_milli);

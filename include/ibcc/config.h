@@ -94,7 +94,8 @@ bool ibcc_config_is_fabric(const char *name);
 void ibcc_config_defaults(struct ibcc_config *c, const char *fabric);
 
 /* Reads a file over the defaults. All errors are in *e; *c is complete only with 0. -EINVAL for
- * errors in the file, -ENOENT, -EACCES and so on when it cannot be read (also told in *e).
+ * errors in the file. -ENOENT, -EACCES and so on if the file cannot be read; *e has this error,
+ * too.
  */
 int ibcc_config_load(const char *file, const char *fabric, struct ibcc_config *c,
 		     struct ibcc_yaml_errors *e);

@@ -106,8 +106,8 @@ struct ibcc_cycle {
 	bool decided;       /* estimate, target and plan are there */
 	uint64_t decide_ns; /* CPU time that they took, by the options' clock */
 	struct ibcc_estimate estimate;
-	/* What the decision is made by: the estimate, of whose roots those are not seen that
-	 * packets need not reach by the forwarding tables. Owns its array of roots alone.
+	/* The estimate to decide by. Roots are not seen in it if their packets need not follow the
+	 * forwarding tables. It owns only its array of roots.
 	 */
 	struct ibcc_estimate proved;
 	struct ibcc_unproved unproved; /* those */

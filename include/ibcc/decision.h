@@ -126,9 +126,9 @@ char *ibcc_words_decisions(const struct ibcc_topo *t, const struct ibcc_decision
 
 struct ibcc_estimate;
 /* What is wrong with the fabric, as one sentence for people that names the machines, worst root
- * first: as "1 slow receiver: destination1 (leaf2 port 2) takes 47 % of its link; source1, source2
- * blocked". `par` (may be NULL) says whose senders are throttled, and which roots are held so well
- * that the estimate has them no more. The caller's; NULL without memory.
+ * first: "1 slow receiver: destination1 (leaf2 port 2) takes 47 % of its link; source1, source2
+ * blocked". `par` (may be NULL) has the throttled senders, and roots that are controlled so well
+ * that they are no longer in the estimate. The caller frees the text; NULL without memory.
  */
 char *ibcc_words_verdict(const struct ibcc_topo *t, const struct ibcc_estimate *pic,
 			 const struct ibcc_parameters *par);

@@ -107,10 +107,10 @@ bool ibcc_device_has_fdr10(const struct ibcc_device *d);
  */
 int ibcc_device_default_tick(const struct ibcc_device *d);
 
-/* Length of PortXmitWait's tick in picoseconds at a port of a device (NULL: one that is not in the
- * table, which is taken for IBCC_WAIT_PORT) whose link has `lanes` (0: not known, taken for 4) and
- * a data rate of rate_mbps both ways together with `tick` of PortSamplesControl. 0 if rate_mbps is
- * 0. For IBCC_WAIT_UNKNOWN it is that of IBCC_WAIT_PORT: something to begin measuring with.
+/* Length of PortXmitWait's tick in picoseconds at a port of a device. device NULL: not in the
+ * table, taken for IBCC_WAIT_PORT. The link has `lanes` (0: not known, taken for 4) and a data rate
+ * of rate_mbps both ways together. `tick` is that of PortSamplesControl. 0 if rate_mbps is 0. For
+ * IBCC_WAIT_UNKNOWN it is that of IBCC_WAIT_PORT, as a value to begin measuring with.
  */
 uint64_t ibcc_device_tick_ps(const struct ibcc_device *d, uint32_t rate_mbps, unsigned int lanes,
 			     uint8_t tick);

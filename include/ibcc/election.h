@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which of several daemons that write by their own ports is the one to do so, by a ServiceRecord
- * with subnet administration (IBA vol. 1, 15.2.5.14).
+/* The election of the one daemon that may write, if several daemons write by their own ports. It
+ * uses a ServiceRecord with subnet administration (IBA vol. 1, 15.2.5.14).
  *
- * The leader alone has a record, with a lease that it renews. A daemon that wants to lead asks for
- * it. If there is none, it sets its own and looks after a moment whether that is the only one: if
- * not, all that have just set one take it back, and try again after times that differ. The election
- * is advisory: an SA has no test-and-set, any program may replace or remove a record, and records
- * may be lost when the subnet manager changes.
+ * Only the leader has a record, with a lease that it renews. A daemon that wants to lead asks for
+ * the record. If there is none, it sets its own, and after a moment checks whether that is the only
+ * one. If not, all daemons that have just set a record withdraw it, and try again after different
+ * times. The election is advisory: an SA has no test-and-set, any program may replace or remove a
+ * record, and records may be lost when the subnet manager changes.
  *
- * An SA keeps one record for a port, which every program at that port overwrites. So each run has a
- * number of its own in its record: with another number it is another daemon's, whose lease has to
- * end, unless it is that of our run before this one, which is over (`before`).
+ * An SA keeps one record for each port, and every program at that port overwrites it. So each run
+ * has a number of its own in its record. A record with another number belongs to another daemon,
+ * and its lease has to end first. The exception is the record of our previous run, which is over
+ * (`before`).
  */
 #ifndef IBCC_ELECTION_H
 #define IBCC_ELECTION_H
@@ -90,7 +91,7 @@ void ibcc_election_init(struct ibcc_election *e, const struct ibcc_leader_record
  */
 void ibcc_election_stand(struct ibcc_election *e, bool stands, int64_t now_s);
 
-/* Another subnet manager, whose SA knows nothing yet. */
+/* Another subnet manager has taken over, and its SA has no records yet. */
 void ibcc_election_new_sa(struct ibcc_election *e, int64_t now_s);
 
 /* The method of the request that is due; 0: none. */

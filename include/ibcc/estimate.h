@@ -191,14 +191,15 @@ void ibcc_estimator_reset(struct ibcc_estimator *m);
 /* Takes other limits. Its next run starts from nothing; until then estimates keep their loads. */
 void ibcc_estimator_retune(struct ibcc_estimator *m, const struct ibcc_estimator_params *p);
 
-/* Works out an estimate from one interval and what is remembered. A root is a switch port that is
- * busy, behind which at least two channel adapters wait; or one that marks, by `actual` (may be
- * NULL), while marked packets come to adapters behind it and those whose routes pass it get BECNs:
- * so it stays a root while control holds its tree small. Packets that switches logged as marked
- * (CongestionLog) are sorted to the roots on their routes, and counted while a root is held by
- * `last`, the parameters of the pass before (may be NULL): what is logged while its tree is emptied
- * says nothing; they must be of the same topology. *out is initialised by the call and freed by
- * ibcc_estimate_fini(). -ENOMEM.
+/* Works out an estimate from one interval and what is remembered. A root is a busy switch port with
+ * at least two channel adapters that wait behind it. A port that marks, by `actual` (may be NULL),
+ * is also a root while marked packets come to adapters behind it, and adapters with routes through
+ * it get BECNs. So it stays a root while control keeps its tree small.
+ *
+ * Packets that switches logged as marked (CongestionLog) are assigned to the roots on their routes.
+ * They count while a root is held by `last`, the parameters of the pass before (may be NULL), but
+ * not while its tree is emptied: what is logged then says nothing. All arguments must be of one
+ * topology. *out is initialised by the call and freed by ibcc_estimate_fini(). -ENOMEM.
  */
 int ibcc_estimator_run(struct ibcc_estimator *m, const struct ibcc_topo *t,
 		       const struct ibcc_snapshot *s, const struct ibcc_settings *actual,

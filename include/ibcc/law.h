@@ -63,9 +63,9 @@ uint32_t ibcc_law_end_milli(const struct ibcc_root_parameters *r, uint32_t sourc
 uint32_t ibcc_law_source_mbps(const struct ibcc_topo *t, const struct ibcc_root_parameters *r,
 			      uint32_t n_endports);
 
-/* The table that ends at a delay, of an adapter that can have so many entries: of up to 128, delays
- * grow by one factor from none in the first to the longest that an entry can express in the last,
- * cut off where they reach the end. -EINVAL.
+/* Makes the table that ends at a delay, for an adapter with at most this many entries. The delays
+ * of its up to 128 entries grow by one factor, from none in the first entry to the longest that an
+ * entry can express in the last, and are cut off where they reach the end. -EINVAL.
  */
 int ibcc_law_table(uint32_t cap_entries, uint32_t end_milli, struct ibcc_cct *cct);
 

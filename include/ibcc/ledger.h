@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The ledger: whose are the settings of each endport, and what is it to have in the end?
+/* The ledger: which settings of each endport are ours, and which it is to have in the end.
  *
  * What we know of that is in four places, each with one job:
  *

@@ -46,8 +46,8 @@ int ibcc_plot_svg(const struct ibcc_plot *p, FILE *out);
 /* Writes several, one below the other, as one <svg> element. */
 int ibcc_plot_panels(const struct ibcc_plot *p, size_t n, FILE *out);
 
-/* A name too long for its place loses its middle, as nodes' names differ at their ends: at most so
- * many bytes are left of it, in a buffer with room for four more.
+/* Shortens a name that is too long for its place by its middle, since names of nodes differ at
+ * their ends. At most `most` bytes are left, in a buffer with room for four more.
  */
 const char *ibcc_plot_cut(const char *name, size_t most, char *buf, size_t size);
 

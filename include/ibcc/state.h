@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What we did to the fabric, on disk: each plan is stored with the old values before its first
- * Set, so that whatever happens in between can be undone.
+/* What we did to the fabric, on disk: each plan is stored with the old values before its first Set,
+ * so that whatever happens in between can be undone.
  *
- * A transaction is one plan carried out. `rollback` takes back all transactions that are not taken
- * back yet, or those from a given one on.
+ * A transaction is one plan carried out. `rollback` reverts all transactions that are not reverted
+ * yet, or those from a given one on.
  */
 #ifndef IBCC_STATE_H
 #define IBCC_STATE_H
@@ -173,8 +173,8 @@ int ibcc_state_audit(struct ibcc_state *s, const struct ibcc_topo *t,
 /* The newest transaction on trial, pending or not. -EIO: it cannot be known. */
 int ibcc_state_trial(struct ibcc_state *s, struct ibcc_trial *t);
 
-/* Ends a trial that is pending: "confirmed", or "switched off" where there is nothing left to take
- * back. One that is taken back is ended with that rollback, by ibcc_state_end(). -EIO.
+/* Ends a trial that is pending: "confirmed", or "switched off" if there is nothing left to revert.
+ * A rollback that reverts a trial also ends it, in ibcc_state_end(). -EIO.
  */
 int ibcc_state_trial_end(struct ibcc_state *s, int64_t txn, const char *outcome, const char *who,
 			 struct ibcc_why *why);
@@ -204,8 +204,8 @@ int64_t ibcc_state_newest(struct ibcc_state *s);
 /* That of another process than ours; -1: it cannot be known. */
 int64_t ibcc_state_newest_of_others(struct ibcc_state *s);
 
-/* The first and the last transaction whose effect was never measured though a measurement from
- * before is there; *first is 0 if there are none. -EIO.
+/* The first and the last transaction with a measurement from before it, but none of its effect.
+ * *first is 0 if there are none. -EIO.
  */
 int ibcc_state_unmeasured(struct ibcc_state *s, int64_t *first, int64_t *last);
 /* The effect of these can no longer be measured. -EIO. */

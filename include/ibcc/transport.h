@@ -123,7 +123,7 @@ struct ibcc_umad_options {
  * two requests in flight together, and no gap.
  */
 /* Opens a port. A class is registered when its first request is sent: below umad2sim a registration
- * takes the class away from everybody else in the process. NULL on failure: *err is a negative
+ * takes the class away from all other users in the process. NULL on failure: *err is a negative
  * errno and `why` (len bytes) says in words what failed. When the last 128 sends brought no answer
  * of any kind, not even the kernel's that there was none, a run() fails what is left of its
  * requests with -EIO, sends one probe from time to time, and returns 0: the port is there. It

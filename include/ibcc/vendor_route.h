@@ -34,8 +34,8 @@ struct ibcc_vroute_private_lft {
 void ibcc_vroute_private_lft_pack(uint8_t *mad, const struct ibcc_vroute_private_lft *v);
 void ibcc_vroute_private_lft_unpack(const uint8_t *mad, struct ibcc_vroute_private_lft *v);
 
-/* SLs whose packets a switch with these need not send where its table says; private tables concern
- * all.
+/* SLs that a switch with these settings need not send as its table says; private tables concern all
+ * SLs.
  */
 uint16_t ibcc_vroute_sls(const struct ibcc_vroute_adaptive *a,
 			 const struct ibcc_vroute_private_lft *p);

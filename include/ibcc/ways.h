@@ -24,9 +24,9 @@ enum ibcc_ways {
 enum ibcc_ways ibcc_ways_of(const struct ibcc_topo *t, const struct ibcc_snapshot *s, uint32_t port,
 			    uint32_t *other);
 
-/* What that comes to for the estimate's most severe root, and for service levels whose packets may
- * take several ways by what NVIDIA's switches say: "path collision: multipath, ...", "end-point
- * congestion: ...", "reordering on RC endpoints: ..."; empty if there is nothing to be said.
+/* Text about several paths for the estimate's most severe root, and about service levels that may
+ * take several paths, as NVIDIA's switches report: "path collision: multipath, ...", "end-point
+ * congestion: ...", "reordering on RC endpoints: ...". Empty if there is nothing to report.
  */
 void ibcc_ways_text(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
 		    const struct ibcc_estimate *p, const struct ibcc_vendor *v,
