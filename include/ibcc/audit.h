@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Compares the books with the fabric. What a crash left open is settled by looking at the nodes,
- * and what others changed since (ibccconfig, a reboot) is found.
+/* Compares the book with the fabric. After a crash, the audit looks at the nodes to find out which
+ * changes were made. It also finds what others have changed since (ibccconfig, a reboot).
  */
 #ifndef IBCC_AUDIT_H
 #define IBCC_AUDIT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What of the settings on a fabric is ours: of each attribute that we wrote and did not take back
- * the value from before our first write, and the last one.
+/* The settings on a fabric that are ours. For each attribute that we wrote and did not revert, the
+ * book has the value from before our first write, and the value of the last one.
  */
 #ifndef IBCC_BOOK_H
 #define IBCC_BOOK_H
@@ -15,7 +15,7 @@
 enum ibcc_book_act {
 	IBCC_BOOK_MAKE,
 	IBCC_BOOK_OFF,  /* a user wants no congestion control there: that is what we leave behind */
-	IBCC_BOOK_BACK, /* takes something back: what is there then is not ours */
+	IBCC_BOOK_BACK, /* reverts: what is there then is not ours */
 };
 
 struct ibcc_book_entry {

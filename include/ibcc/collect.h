@@ -153,7 +153,7 @@ int ibcc_discover(struct ibcc_transport *tr, struct ibcc_walk *w);
  */
 struct ibcc_topo *ibcc_discover_topo(struct ibcc_walk *w, int *err, char *why, size_t len);
 
-/* Both with a walk of its own, for those that do not ask again. */
+/* As ibcc_discover() and ibcc_discover_topo() on a new walk, for callers that do not ask again. */
 struct ibcc_topo *ibcc_discover_walk(struct ibcc_transport *tr, int *err, char *why, size_t len);
 
 #endif

@@ -30,7 +30,7 @@
 
 struct ibcc_state; /* the state file */
 
-/* Why a fabric is not ours to write to, whoever asks. */
+/* Why a fabric must not be written to. */
 enum ibcc_refused {
 	IBCC_REFUSED_NOT,
 	IBCC_REFUSED_VENDOR, /* NVIDIA's own congestion control is at work */
@@ -94,9 +94,10 @@ struct ibcc_cycle {
 	struct ibcc_rollout rollout;        /* how far roots have their settings */
 	struct ibcc_audit audit;            /* when settings were read last */
 	bool audited;                       /* in this turn */
-	/* In this turn, of the drift, or back to where it was since it had no effect, */
+	/* The plan of this cycle that repaired the drift, or put back settings that had no effect.
+	 */
 	struct ibcc_plan repaired;
-	struct ibcc_result repair; /* and what became of it */
+	struct ibcc_result repair; /* what became of `repaired` */
 	bool mended;               /* this cycle repaired the drift that `drifted` describes */
 	struct ibcc_why drifted;   /* what had drifted, if `mended` */
 	/* Readings of the counters: the last, the longest, how many came to their deadline. */

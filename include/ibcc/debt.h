@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is owed: a rollback or a disable that an operator asked for holds for all nodes, also for
- * those that were away or silent then.
+/* Debts: a rollback or a disable that an operator asked for holds for all nodes, also for those
+ * that were away or silent at that time.
  */
 #ifndef IBCC_DEBT_H
 #define IBCC_DEBT_H
@@ -19,7 +19,7 @@ struct ibcc_debt {
 	uint64_t node_guid;
 	uint8_t port;
 	bool off;     /* by a disable; else by a rollback */
-	int64_t from; /* of a rollback: the first transaction that it takes back; 0: all */
+	int64_t from; /* of a rollback: the first transaction that it reverts; 0: all */
 	int64_t txn;  /* the transaction that left it */
 	char node[IBCC_DESC_BYTES];
 	/* Of the last try, the change that failed first; PENDING: it was not tried. The state file

@@ -42,7 +42,7 @@ bool ibcc_loads_held(const struct ibcc_topo *t, const struct ibcc_settings *actu
 struct ibcc_memory {
 	struct ibcc_loads quiet;               /* the baseline */
 	uint64_t quiet_ns;                     /* when it was last so, by the snapshots' clock */
-	struct ibcc_loads recent[IBCC_RECENT]; /* an interval each, by turns */
+	struct ibcc_loads recent[IBCC_RECENT]; /* an interval each, used in turn */
 	uint32_t at, n_recent;                 /* since it was quiet, or since it was reset */
 };
 

@@ -17,9 +17,9 @@
  */
 int ibcc_lock_take(const char *state_file, int *fd, struct ibcc_why *why);
 
-/* For a program that writes in place of a holder that has stopped, and so cannot let go: a second
- * lock on the same file, which keeps out others that do so. Returns 0 and a descriptor that holds
- * it; -EBUSY, -ENAMETOOLONG, or what the system says.
+/* For a program that writes in place of a stopped holder, which cannot release its lock. Takes a
+ * second lock on the same file, which keeps out other programs that do so. Returns 0 and a
+ * descriptor that holds it; -EBUSY, -ENAMETOOLONG, or the system's error.
  */
 int ibcc_lock_take_over(const char *state_file, int *fd, struct ibcc_why *why);
 

@@ -118,7 +118,7 @@ struct ibcc_root_state {
 	struct ibcc_root_parameters r;
 
 	uint16_t seen;     /* passes in a row with reason to act, before it is admitted */
-	uint16_t stood;    /* the same, whatever else changed */
+	uint16_t stood;    /* passes as `seen`, not reset by other changes */
 	uint16_t absent;   /* passes in a row in which it was no root */
 	uint16_t left;     /* passes at most of phases LEARN, DRAIN and BARRED */
 	uint16_t settle;   /* passes to wait before judging */
@@ -141,8 +141,8 @@ struct ibcc_root_state {
 
 	/* In this pass: */
 	const struct ibcc_root *known; /* the estimate's; NULL: it does not know it */
-	const struct ibcc_root *root;  /* the same; NULL: it is no root now */
-	const struct ibcc_root *now;   /* the same; NULL: nothing can be judged by it, either */
+	const struct ibcc_root *root;  /* as `known`; NULL: it is no root now */
+	const struct ibcc_root *now;   /* as `known`; NULL: nothing can be judged by it, either */
 	bool done;                     /* a rule has changed it */
 };
 
@@ -155,8 +155,8 @@ struct ibcc_root_other {
 struct ibcc_parameters {
 	uint32_t n_roots;
 	struct ibcc_root_state root[IBCC_ROOTS_MAX];
-	/* Of this pass: roots of the estimate that are not followed, and roots that were let go. If
-	 * there are more, the others are left out.
+	/* Roots of this pass's estimate that are not followed, and roots that were let go. If there
+	 * are more than IBCC_OTHERS_MAX, the others are left out.
 	 */
 	uint32_t n_others;
 	struct ibcc_root_other other[IBCC_OTHERS_MAX];

@@ -68,8 +68,8 @@ static inline uint32_t ibcc_change_endport(const struct ibcc_change *c, const st
 void ibcc_plan_put(const struct ibcc_plan *plan, const struct ibcc_topo *t, bool back,
 		   struct ibcc_settings *s);
 
-/* The plan that undoes this one: old and new exchanged, in the same order, which is the one that
- * firmware takes. Undone twice it is the plan again. *out is initialised by the call. -ENOMEM.
+/* The plan that reverts this one: old and new data are exchanged, in the same order, which firmware
+ * accepts. The reverse of the reverse is the plan again. *out is initialised by the call. -ENOMEM.
  */
 int ibcc_plan_reverse(const struct ibcc_plan *plan, struct ibcc_plan *out);
 

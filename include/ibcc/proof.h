@@ -34,7 +34,7 @@ struct ibcc_unproved {
 int ibcc_proof_run(const struct ibcc_estimate *from, uint16_t loose, const uint16_t *sls,
 		   struct ibcc_estimate *to, struct ibcc_unproved *who);
 
-/* Those roots by name and SL, in words; empty if there are none. */
+/* The unproved roots by name and SL, in words; empty if there are none. */
 void ibcc_proof_text(const struct ibcc_topo *t, const struct ibcc_unproved *who,
 		     struct ibcc_why *text);
 
