@@ -79,32 +79,33 @@ struct ibcc_state_sample {
 	int64_t value[IBCC_SAMPLE_FIELDS];
 };
 
-/* Opens or creates the database and closes transactions that a process left open that is no more:
- * their changes count as perhaps made. A file that cannot be written is read, and one that cannot
- * be read is done without: see ibcc_state_trouble(). NULL with *err and *why without memory.
+/* Opens or creates the database, and closes transactions that a dead process left open: their
+ * changes count as perhaps made. If the file cannot be written, it is only read. If it cannot be
+ * read, we go on without it: see ibcc_state_trouble(). NULL with *err and *why without memory.
  */
 struct ibcc_state *ibcc_state_open(const char *file, int *err, struct ibcc_why *why);
 void ibcc_state_close(struct ibcc_state *s);
 
-/* The caller holds the lock (ibcc_lock_take()) as long as it has the file: whatever is open there
- * was left so, also where another process has the number of the one that left it, as after a crash
- * of the host. Before the first transaction. -EIO.
+/* Declares that the caller holds the lock (ibcc_lock_take()) as long as it has the file open. So
+ * any open transaction was left by a dead process, even if another process now has its number, as
+ * after a crash of the host. Call it before the first transaction. -EIO.
  */
 int ibcc_state_claim(struct ibcc_state *s);
 
-/* Why nothing can be written down, or what of it is damaged, and what to do about it; NULL if the
- * last write succeeded and all is sound.
+/* Why nothing can be stored, or which part of the file is damaged, and what to do about it. NULL if
+ * the last write succeeded and the file is sound.
  */
 const char *ibcc_state_trouble(const struct ibcc_state *s);
 
-/* Finds out whether the file is still at its place, whether what is ours can be read from it and,
- * after trouble, tries it again, and writes down what could not be. Returns 0 or -EIO with the
- * trouble, -ENOMEM.
+/* Checks whether the file is still at its place, and whether what is ours can be read from it.
+ * After trouble it tries the file again and stores what could not be stored before. Returns 0, -EIO
+ * with the trouble, or -ENOMEM.
  */
 int ibcc_state_check(struct ibcc_state *s, struct ibcc_why *why);
 
-/* Transactions found open by ibcc_state_open() or ibcc_state_claim(): the process before ended in
- * the middle of them. */
+/* The number of transactions that ibcc_state_open() or ibcc_state_claim() found open: the previous
+ * process ended in the middle of them.
+ */
 uint32_t ibcc_state_interrupted(const struct ibcc_state *s);
 
 /* Stores a plan durably before it is carried out; its number goes to *id. `t` (may be NULL) gives
@@ -113,19 +114,18 @@ uint32_t ibcc_state_interrupted(const struct ibcc_state *s);
 int ibcc_state_begin(struct ibcc_state *s, const struct ibcc_txn *txn, const struct ibcc_plan *plan,
 		     const struct ibcc_topo *t, int64_t *id, struct ibcc_why *why);
 
-/* The text that ibcc_txn:control had last, the caller's; NULL if there is none. */
+/* The last text of ibcc_txn:control, which the caller frees; NULL if there is none. */
 char *ibcc_state_control(struct ibcc_state *s);
-/* The transaction whose further steps are to come, with its text, the caller's; NULL if there is
- * none.
+/* The transaction that will get further steps, with its text, which the caller frees; NULL if there
+ * is none.
  */
 char *ibcc_state_refining(struct ibcc_state *s, int64_t *txn);
-/* No further steps are to come; with `all` nothing of what is on the fabric is under control
- * either. -EIO.
+/* Ends the further steps. With `all`, nothing on the fabric is under control any more either. -EIO.
  */
 int ibcc_state_end_refining(struct ibcc_state *s, bool all);
 
-/* Stores what became of it. A rollback that was verified altogether marks the transactions it took
- * back in the same commit. `err` and `text` are the applier's.
+/* Stores the result of a transaction. If a rollback was verified completely, the same commit marks
+ * the transactions that it reverted. `err` and `text` are the applier's.
  */
 int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err,
 		   const char *text, struct ibcc_why *why);
@@ -134,7 +134,7 @@ int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r
 void ibcc_state_note_unrecorded(struct ibcc_state *s, const struct ibcc_txn *txn,
 				const struct ibcc_plan *plan, const struct ibcc_result *r, int err);
 
-/* Is it known from the file what is ours? */
+/* Does the file show which settings are ours? */
 bool ibcc_state_is_known(struct ibcc_state *s);
 
 /* Is there anything that could not be stored? */
@@ -185,11 +185,11 @@ int ibcc_state_book(struct ibcc_state *s, const struct ibcc_book **book, struct 
 
 /* All that is owed; *debts is left alone on failure. -EIO, -ENOMEM. */
 int ibcc_state_debts(struct ibcc_state *s, struct ibcc_debts *debts);
-/* Writes one down, in place of an older one for its endport; its name is not asked for. -EIO. */
+/* Stores a debt, in place of an older one for its endport; its name is not used. -EIO. */
 int ibcc_state_owe(struct ibcc_state *s, const struct ibcc_debt *debt);
-/* Takes one away, as long as it is that one. -EIO. */
+/* Removes a debt, if it is still the stored one. -EIO. */
 int ibcc_state_paid(struct ibcc_state *s, const struct ibcc_debt *debt);
-/* Was nothing but rollbacks asked for, or decided, after a transaction? */
+/* Was nothing but rollbacks requested or decided after a transaction? */
 bool ibcc_state_is_last_wish(struct ibcc_state *s, int64_t txn);
 
 /* Keeps what was predicted of a transaction; see ibcc_report_prediction(). -EIO, -ENOMEM. */
@@ -201,14 +201,14 @@ void ibcc_state_hits(struct ibcc_state *s, uint32_t *held, uint32_t *of);
 
 /* The newest transaction's number; 0: none, or it cannot be known. */
 int64_t ibcc_state_newest(struct ibcc_state *s);
-/* That of another process than ours; -1: it cannot be known. */
+/* The number of the newest transaction of any other process; -1: unknown. */
 int64_t ibcc_state_newest_of_others(struct ibcc_state *s);
 
 /* The first and the last transaction with a measurement from before it, but none of its effect.
  * *first is 0 if there are none. -EIO.
  */
 int ibcc_state_unmeasured(struct ibcc_state *s, int64_t *first, int64_t *last);
-/* The effect of these can no longer be measured. -EIO. */
+/* Notes that the effect of transactions first..last can no longer be measured. -EIO. */
 int ibcc_state_unmeasurable(struct ibcc_state *s, int64_t first, int64_t last);
 /* Keeps a measurement from before the transactions first..last, and one from `passes` passes after
  * them. -EIO.
@@ -222,8 +222,8 @@ int ibcc_state_after(struct ibcc_state *s, int64_t first, int64_t last, unsigned
  * or more than a few thousand. -EIO.
  */
 int ibcc_state_add_sample(struct ibcc_state *s, const struct ibcc_state_sample *sample);
-/* That series, {"fields": [name], "rows": [[number]]}, oldest first; the first field is "at". NULL
- * with *err.
+/* The series of samples, {"fields": [name], "rows": [[number]]}, oldest first; the first field is
+ * "at". NULL with *err.
  */
 json_t *ibcc_state_series(struct ibcc_state *s, int *err);
 

@@ -30,12 +30,12 @@ int ibcc_table_add(struct libscols_table *t, const char *const *cell);
 /* A number with four significant digits, "-" for an unknown one. */
 const char *ibcc_table_number(double v, char *buf, size_t len);
 
-/* Prints and frees. */
+/* Prints a table and frees it. */
 int ibcc_table_print(struct libscols_table *t);
-/* The same, but only frees after an error, which it returns. */
+/* Prints a table and frees it; after an error `rc`, only frees it and returns rc. */
 int ibcc_table_end(struct libscols_table *t, int rc);
 
-/* The same on stdout below a heading, or nothing at all if there is no line. */
+/* Prints a table on stdout below a heading and frees it; prints nothing if it has no line. */
 void ibcc_table_print_under(struct libscols_table *t, const char *heading);
 
 #endif

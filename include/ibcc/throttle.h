@@ -78,7 +78,7 @@ struct ibcc_throttle_excess ibcc_throttle_compare(const struct ibcc_topo *t,
 						  const struct ibcc_settings *actual,
 						  const struct ibcc_settings *meant);
 
-/* That as a sentence with the next step; empty if there are none. */
+/* The excess as a sentence with the next step; empty if there is none. */
 void ibcc_throttle_excess_text(const struct ibcc_topo *t, const struct ibcc_throttle_excess *x,
 			       struct ibcc_why *text);
 

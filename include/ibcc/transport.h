@@ -25,10 +25,10 @@ struct ibcc_mad_op {
 struct ibcc_transport;
 
 struct ibcc_transport_ops {
-	/* Sends all n requests pipelined and returns when each is answered or has timed out. A
-	 * node that let one request time out in all its attempts and answered nothing meanwhile is
-	 * not asked the rest, which time out, too. Returns 0 even if single requests failed (see
-	 * their err); -EIO when the port is gone, with every request's err set.
+	/* Sends all n requests pipelined, and returns when each is answered or has timed out. If a
+	 * node lets one request time out in all its attempts, and answers nothing meanwhile, its
+	 * other requests time out unsent. Returns 0 even if single requests failed (see their err);
+	 * -EIO when the port is gone, with every request's err set.
 	 */
 	int (*run)(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n);
 	/* Now, in nanoseconds of the clock that deadlines are by: the host's CLOCK_MONOTONIC, or
@@ -46,21 +46,21 @@ struct ibcc_transport_ops {
 	void (*free)(struct ibcc_transport *t);
 };
 
-/* What became of requests over the life of a transport. Sent are attempts, of which some are
- * retries; answered requests are refused if the answer has a status other than 0; timed out are
- * those without an answer to any attempt, or by the run's deadline, and those not even sent because
- * their node was silent.
+/* What became of the requests of a transport. sent counts attempts; retried are those of them that
+ * are retries. An answered request is refused if the answer has a status other than 0. A request is
+ * timed out if no attempt was answered, or not by the run's deadline, or if it was not sent because
+ * its node was silent.
  */
 struct ibcc_node_stats {
 	uint64_t sent, retried, answered, refused, timed_out;
 };
 
-/* The same in total. */
+/* The counts of struct ibcc_node_stats over all nodes, and more. */
 struct ibcc_transport_stats {
 	uint64_t sent, retried, answered, refused, timed_out;
 	uint64_t sets;       /* requests with method Set */
 	unsigned int window; /* what may be in flight now; 0: whatever there is */
-	uint64_t smps; /* of those sent, subnet management's: on VL 15, for which the SM lives */
+	uint64_t smps;       /* of `sent`, subnet management's on VL 15, the SM's own VL */
 	/* By unicast LID, IBCC_LID_MAX + 1 of them, the transport's; NULL: not kept. */
 	struct ibcc_node_stats *node;
 };
@@ -91,7 +91,7 @@ static inline uint64_t ibcc_transport_fabric_ns(struct ibcc_transport *t)
 {
 	return t->simulated ? t->ops->fabric_ns(t) : t->ops->now_ns(t);
 }
-/* The same of an answer's data, which begin at IBCC_MAD_DATA_OFFS. */
+/* Bytes of an answer's data, which begin at IBCC_MAD_DATA_OFFS, that arrive as they were sent. */
 static inline unsigned int ibcc_transport_whole_data(const struct ibcc_transport *t)
 {
 	return (t->whole_bytes ? t->whole_bytes : IBCC_MAD_BYTES) - IBCC_MAD_DATA_OFFS;

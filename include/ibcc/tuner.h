@@ -91,8 +91,8 @@ int ibcc_tuner_lay(struct ibcc_tuner *tuner, const struct ibcc_topo *t,
 		   const struct ibcc_settings *actual, struct ibcc_ledger *ledger,
 		   struct ibcc_target *out);
 
-/* Forgets all state about the fabric: after a new topology or a change of mode. The ledger that it
- * has held endports in is to be reset with it.
+/* Forgets all state about the fabric: call it after a new topology or a change of mode. Reset the
+ * ledger in which the tuner held endports at that time, too.
  */
 void ibcc_tuner_reset(struct ibcc_tuner *tuner);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a tick of PortXmitWait is, found out from the counters themselves.
+/* The real length of a tick of PortXmitWait, found out from the counters themselves.
  *
  * A port that always has something to send either sends or waits: the two shares of its time make
- * 100 %. Others come to less, and none to more. So for each type of device and rate of its links,
- * what is left of a port's time when it does not send, over what its waits come to by the table of
- * devices (<ibcc/device.h>), is never below the factor by which the table is wrong; and where
- * ports of several nodes that wait for different shares of their time come to the same least value,
- * that is the factor. Close to 1, the table is right.
+ * 100 %. Other ports come to less, and none to more. For each type of device and rate of its links,
+ * take the share of a port's time in which it does not send. Divide it by the share that its waits
+ * come to by the table of devices (<ibcc/device.h>). The quotient is never below the factor by
+ * which the table is wrong. If ports of several nodes that wait for different shares of their time
+ * come to one least value, that is the factor. If it is close to 1, the table is right.
  */
 #ifndef IBCC_UNITS_H
 #define IBCC_UNITS_H

@@ -106,18 +106,19 @@ int ibcc_vendor_ask_algorithms(struct ibcc_transport *tr, const struct ibcc_topo
 /* Counts again what the members n_* are sums of. */
 void ibcc_vendor_sum(struct ibcc_vendor *v, const struct ibcc_topo *t);
 
-/* What it has against settings of the annex at an endport: that it is on there, that the node does
- * not say whether it is, or nothing (IBCC_CC_SUPPORTED). See ibcc_endport_judge().
+/* What NVIDIA's congestion control means for the annex's settings at an endport: it is on there,
+ * the node does not report whether it is on, or nothing (IBCC_CC_SUPPORTED). See
+ * ibcc_endport_judge().
  */
 enum ibcc_cc_support ibcc_vendor_block(const struct ibcc_vendor *v, uint32_t endport);
 
-/* Marks the changes of nodes that may have it by their device IDs: they are asked once more before
- * anything is written to them, whatever else is known of them.
+/* Marks the changes of nodes that may have NVIDIA's congestion control by their device IDs. Before
+ * anything is written to such a node, it is asked once more, whatever else is known of it.
  */
 void ibcc_vendor_mark(const struct ibcc_topo *t, struct ibcc_plan *plan);
 
-/* Does it control congestion in this fabric: does a switch mark and an adapter react? Then its
- * operator decides, and nothing is written anywhere.
+/* Does NVIDIA's congestion control work in this fabric: does a switch mark and an adapter react?
+ * Then its operator decides, and nothing is written anywhere.
  */
 static inline bool ibcc_vendor_rules(const struct ibcc_vendor *v)
 {
@@ -128,12 +129,12 @@ static inline bool ibcc_vendor_rules(const struct ibcc_vendor *v)
  * 0" if that does not run. If the endport does not report it, sets "" and returns false.
  */
 bool ibcc_vendor_algorithm(const struct ibcc_vendor_endport *e, char *buf, size_t len);
-/* One sentence about it, "NVIDIA congestion control is on: ..."; empty if no node has it. */
+/* One sentence, "NVIDIA congestion control is on: ..."; empty if it is on at no node. */
 void ibcc_vendor_text(const struct ibcc_vendor *v, struct ibcc_why *text);
 /* One sentence about switches that do not route by their table alone; empty if all do. */
 void ibcc_vendor_routes_text(const struct ibcc_vendor *v, struct ibcc_why *text);
 
-/* What its operator can change there about the congestion seen. */
+/* What the operator can change in NVIDIA's congestion control about the congestion seen. */
 enum ibcc_vendor_advice_code {
 	IBCC_VENDOR_ADVICE_NONE,     /* there is nothing to be said */
 	IBCC_VENDOR_ADVICE_SWITCH,   /* the first root does not mark: let its switch */
@@ -147,7 +148,7 @@ struct ibcc_vendor_advice {
 };
 struct ibcc_vendor_advice ibcc_vendor_advise(const struct ibcc_vendor *v, const struct ibcc_topo *t,
 					     const struct ibcc_estimate *p);
-/* That in words; empty with NONE. */
+/* Says in words what the operator can change; empty with NONE. */
 void ibcc_vendor_advice_text(const struct ibcc_vendor *v, const struct ibcc_topo *t,
 			     struct ibcc_vendor_advice advice, struct ibcc_why *text);
 

@@ -53,8 +53,8 @@ void ibcc_walk_give_up(struct ibcc_walk *w, const struct ibcc_walk_get *g);
 /* Is this what every node has, so that one that refuses it does so for the moment, or lies? */
 bool ibcc_walk_needs(const struct ibcc_walk_get *g);
 
-/* Puts what was given up into the queue again, and only that: a walk that was over goes on, and
- * finds what lies behind a node that answers now. Returns how many Gets that are.
+/* Puts the Gets that were given up into the queue again, and no others. A walk that was over goes
+ * on, and finds what lies behind a node that answers now. Returns the number of these Gets.
  */
 uint32_t ibcc_walk_retry(struct ibcc_walk *w);
 /* Before a walk's first Get: what an earlier walk gave up counts as tried as often. -ENOMEM. */
