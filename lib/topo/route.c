@@ -35,7 +35,8 @@ int ibcc_route_follow(const struct ibcc_topo *t, uint32_t src_port, uint16_t dli
 			return 0;
 		sw = &t->node[t->port[in].node];
 		if (sw->type != IBCC_NODE_SWITCH)
-			return -ENOENT; /* it arrived at a node that it is not for */
+			/* the packet arrived at a node that is not its destination */
+			return -ENOENT;
 		if (dest == sw->first_port)
 			return 0;
 		num = dlid < sw->lft_len ? sw->lft[dlid] : IBCC_LFT_NONE;

@@ -81,7 +81,9 @@ static int by_destination(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* Follows all routes in use. Uses that go to all come last, as IBCC_NONE is the greatest index. */
+/* Follows all routes in use. A use that goes to all destinations comes last, as IBCC_NONE is the
+ * greatest index.
+ */
 static void add_routes(struct graph *g, struct ibcc_route_use *use, uint32_t n_uses)
 {
 	const struct ibcc_topo *t = g->t;

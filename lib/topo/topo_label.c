@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The names by which people know the nodes of a fabric: those of the site, or what the nodes say of
- * themselves. A name that does not identify its node gets the GUID behind it: several nodes have it
- * (on a site of 89 adapters all had the same one), or it is the device's default.
+/* The names by which people know the nodes of a fabric: those of the site, or the descriptions of
+ * the nodes themselves. A name that does not identify its node gets the GUID behind it. Either
+ * several nodes have that name (on a site of 89 adapters all had the same one), or it is the
+ * device's default.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,8 +15,8 @@
 #define GUID_TEXT "0x%016" PRIx64
 #define GUID_LEN  18u
 
-/* What adapters and switches are called until the system gives them a name, and adapters of a host
- * that had none when it gave them its own.
+/* The default names of adapters and switches, which they have until the system sets a name. An
+ * adapter has one, too, if its host had no name when it set that of the adapter.
  */
 static bool is_default(const char *name)
 {
@@ -34,7 +35,7 @@ static void add_guid(struct ibcc_topo_node *n)
 {
 	size_t len = strlen(n->desc);
 
-	/* A character is not cut. */
+	/* Never cut a character in two. */
 	if (len > IBCC_DESC_BYTES - 2 - GUID_LEN)
 		for (len = IBCC_DESC_BYTES - 2 - GUID_LEN; len && (n->desc[len] & 0xc0) == 0x80;)
 			len--;

@@ -167,7 +167,7 @@ void ibcc_walk_gaps(const struct ibcc_walk *w, struct ibcc_walk_gaps *gaps)
 {
 	const struct walk_oddities *odd = w->odd.n ? &w->odd : &w->odd_topo;
 
-	*gaps = (struct ibcc_walk_gaps){ .n = w->lost_count, /* which is never asked for again */
+	*gaps = (struct ibcc_walk_gaps){ .n = w->lost_count, /* nothing asks for it again */
 					 .n_odd = w->odd.n + w->odd_topo.n,
 					 .tries = w->lost_count ? 0 : UINT_MAX,
 					 .odd_sum = w->odd.sum + w->odd_topo.sum,

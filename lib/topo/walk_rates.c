@@ -157,8 +157,8 @@ static int ask(struct ibcc_walk *w, const struct end ends[2], enum walk_rate kin
 }
 
 /* Whether a link's rate is in doubt, seen from one end: it reads QDR, and nothing else is known.
- * True once for each link. If the other end has a faster speed, that is taken over without a
- * question.
+ * True once for each link. If the other end reports a faster speed, the link gets that speed
+ * without a question.
  */
 static bool in_doubt(struct ibcc_walk_node *n, uint32_t num, struct end ends[2])
 {
