@@ -73,8 +73,8 @@ enum ibcc_audit_finding ibcc_audit_look(const struct ibcc_topo *t,
 	return look(&x, c, got, &by_block);
 }
 
-/* Whether a change has to be made again because another one of its endport does: tables are written
- * as a whole, and some nodes want theirs again after every CA setting.
+/* Whether a change has to be made again because the audit found another change of its endport to be
+ * lost. Tables are written as a whole, and some nodes want theirs again after every CA setting.
  */
 static bool goes_with(const struct ibcc_change *c, const struct ibcc_change *drifted, bool by_block)
 {
@@ -133,7 +133,7 @@ static int find_drift(struct audit *x, struct ibcc_plan *expected)
 	return rc;
 }
 
-/* Finds settings that would be on without what we wrote. */
+/* Finds settings that are on although we did not write them. */
 static int find_unknown(struct audit *x, const struct ibcc_book *book)
 {
 	struct ibcc_settings rest;
@@ -151,8 +151,9 @@ static int find_unknown(struct audit *x, const struct ibcc_book *book)
 	return 0;
 }
 
-/* Finds adapters that are held back more than by what we wrote last, whether or not that is on the
- * fabric. */
+/* Finds adapters that are held back more than by what we wrote last, whether or not our settings
+ * are still on the fabric.
+ */
 static int find_excess(struct audit *x, const struct ibcc_book *book)
 {
 	struct ibcc_settings meant;

@@ -199,9 +199,9 @@ static uint16_t limit_of(const uint8_t *data)
 	return (uint16_t)(data[0] << 8 | data[1]);
 }
 
-/* The CCTI_Limit that a table had before our first write. A node takes it from the block that is
- * written last. A block that only a later transaction wrote has the limit of that time, so the
- * oldest one counts, which the highest block of the first transaction has.
+/* The CCTI_Limit that a table had before our first write. A node takes its limit from the block
+ * that is written last. If only a later transaction wrote a block, that block has the limit of that
+ * time. So the oldest limit counts, which the highest block of the first transaction has.
  */
 static uint16_t limit_before(const struct ibcc_book *b, uint32_t from, uint32_t end)
 {

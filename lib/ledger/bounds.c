@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Bounds of what may be written to the fabric, whatever asked for it (bounds.h): each change of a
+/* Bounds of what may be written to the fabric, whatever asked for it (bounds.h). Each change of a
  * plan is checked against the attribute's fields, the limits of the configuration, and the node
- * that it is for. And the budget of Sets for each node and minute. Begin with
+ * that it is for. This file also has the budget of Sets for each node and minute. Begin with
  * ibcc_bounds_check().
  */
 #include <ibcc/bounds.h>
@@ -93,7 +93,8 @@ static const char *check_block(const struct ibcc_bounds *b, const struct table *
 	bool known = block && t->blocks & 1u << (block - 1);
 	uint32_t before = known ? ibcc_cct_entry_delay_milli(t->cct.entry[first - 1]) : 0;
 
-	if (t->twice & 1u << block) /* the first would be there for a while, or stay */
+	/* the node would have the first data for a while, or keep them */
+	if (t->twice & 1u << block)
 		return "a block of a table twice, not alike";
 	if (t->cct.limit >= IBCC_CCT_MAX_ENTRIES)
 		return "a CCTI_Limit beyond 255";

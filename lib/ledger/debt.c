@@ -51,7 +51,7 @@ int ibcc_debts_add_failed(struct ibcc_debts *debts, const struct ibcc_debt *by,
 
 bool ibcc_debt_is_covered(const struct ibcc_debt *d, const struct ibcc_debt *by, bool there)
 {
-	if (d->off && !by->off && by->from <= d->txn) /* the disable itself is taken back */
+	if (d->off && !by->off && by->from <= d->txn) /* the rollback reverts the disable itself */
 		return true;
 	return there && (by->off || !by->from || (!d->off && d->from >= by->from));
 }

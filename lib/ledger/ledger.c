@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whose the settings of each endport are: what the book says, what was read, what the tuner holds.
+/* Which program owns the settings of each endport, by three sources: the book, the settings that
+ * were read, and those that the tuner holds.
  */
 #include <ibcc/ledger.h>
 

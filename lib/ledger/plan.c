@@ -88,7 +88,8 @@ const char *ibcc_outcome_name(enum ibcc_outcome o)
 	return "unknown";
 }
 
-/* Pending changes count, too: what pushes them may have ended before it could report. */
+/* Pending changes count, too: the program that applies them may have ended before it could report.
+ */
 bool ibcc_outcome_is_sent(enum ibcc_outcome o)
 {
 	return o != IBCC_OUTCOME_SKIPPED && o != IBCC_OUTCOME_DRY;

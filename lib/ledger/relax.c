@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Finds changes that only take congestion control back, by their effect on packets: fewer marks,
+/* Finds changes that only loosen congestion control, by their effect on packets: fewer marks,
  * shorter delays. Such a change can hold up no traffic, so it may be made where others are not.
  * Begin with ibcc_settings_relax().
  */

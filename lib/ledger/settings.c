@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Congestion control settings of a whole fabric as one value: initialised, copied, compared,
- * freed; packed into and unpacked from an attribute's data; and what they do (marks, reacts, is
- * on).
+/* Congestion control settings of a whole fabric as one value. Functions initialise, copy, compare
+ * and free it, and pack it into or unpack it from an attribute's data. Others say what the settings
+ * do: whether they mark, react, or are on.
  */
 #include <errno.h>
 #include <stdlib.h>

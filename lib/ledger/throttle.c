@@ -10,7 +10,7 @@
 #include <ibcc/cct.h>
 
 #define LEAST_SHARE 0.9 /* share of the link: a bound above it is not worth a warning */
-#define MOST_STEP   2.0 /* a BECN may do less than so many times what is meant */
+#define MOST_STEP   2.0 /* warn if a BECN does more than this many times what is meant */
 
 /* Lowers a bound to the rate at a table index, if that is lower. */
 static void tighten(struct ibcc_throttle *b, const struct ibcc_endport_cc *ep, unsigned int sl,
