@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* NVIDIA's own attributes at a node: the congestion control of its newer devices as far as it can
- * be read, firmware versions, adaptive routing. The engine knows only annex A10's control, so the
- * statistics of marks and notifications are what that counts.
+ * be read, firmware versions, adaptive routing. The engine knows only annex A10's control, so these
+ * statistics show the marks and notifications that annex A10's control counts.
  */
 #include <errno.h>
 
