@@ -164,8 +164,8 @@ int ibcc_options_read(const struct ibcc_options *o, int argc, char **argv, void 
 	int code, one, rc = 0;
 
 	to_getopt(o, longs, letters);
-	opterr = 0; /* we say more */
-	optind = 0; /* begins anew */
+	opterr = 0; /* our own message says more */
+	optind = 0; /* parse from the first argument again */
 	while ((code = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		const struct ibcc_option *row = code == ':' ? NULL : row_of(o, code);
 		const char *value = optarg;

@@ -50,7 +50,7 @@ const char *ibcc_guess_word(const char *word, const char *(*candidate)(const voi
 		if (strlen(c) > MAX_WORD)
 			continue;
 		d = distance(word, c);
-		/* Another word altogether is no misspelling. */
+		/* A word that differs in every letter is no misspelling. */
 		if (d < limit + !best && d < len && d < strlen(c)) {
 			limit = d;
 			best = c;

@@ -27,8 +27,8 @@
 #include "lib/text/jsonl_place.h"
 
 #define TICK_US       1000000u
-#define LEAST_IDLE_US 1000000u  /* a client idle for so long is replaced by a new one if needed */
-#define IDLE_US       30000000u /* a client idle for so long is disconnected */
+#define LEAST_IDLE_US 1000000u  /* a new client may replace one that has been idle for this long */
+#define IDLE_US       30000000u /* a client that has been idle for this long is disconnected */
 
 struct client {
 	struct client *next;
@@ -38,7 +38,7 @@ struct client {
 	int fd;
 	bool busy;         /* a request is being worked on */
 	bool asked;        /* it has made a request */
-	uint64_t since_us; /* idle since: neither a request, nor any byte of its answer taken */
+	uint64_t since_us; /* idle since: no request, and no byte of its answer taken */
 	struct ibcc_peer peer;
 	struct ibcc_json_lines in;
 	char *out;
@@ -55,7 +55,7 @@ struct ibcc_jsonl {
 	struct ibcc_place place;
 	struct ibcc_jsonl_roles roles;
 	sd_event_source *tick; /* each second while there are clients */
-	uint64_t idle_us;      /* a client idle for so long is disconnected */
+	uint64_t idle_us;      /* a client that has been idle for this long is disconnected */
 	bool full;             /* out of descriptors: no client is accepted until the next tick */
 	uint64_t last_id;
 	struct ibcc_crowd crowd; /* of connections and further requests, by user */
@@ -240,9 +240,9 @@ static int on_client(sd_event_source *source, int fd, uint32_t revents, void *ar
 	return 0;
 }
 
-/* Whether there is a place for one more client of a user. Root and our own user are never kept out
- * by others. If there is none, the client that has been idle for longest, and for LEAST_IDLE_US at
- * least, is disconnected to make room; it must be of the same user if that user has too many.
+/* Whether there is a place for one more client of a user. Other users never keep out root or our
+ * own user. If there is no place, we disconnect the client that has been idle for longest, and for
+ * at least LEAST_IDLE_US. It must belong to the same user if that user has too many clients.
  */
 static bool make_room(struct ibcc_jsonl *s, const struct ibcc_peer *peer)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The client of JSON lines (jsonl.h): sends a request, waits for its answer, and gives the caller
- * a say when nothing comes for a while.
+/* The client of JSON lines (jsonl.h): sends a request and waits for its answer. When nothing comes
+ * for a while, it asks the caller whether to go on.
  */
 #include <ibcc/jsonl.h>
 
@@ -14,7 +14,7 @@
 
 #include "lib/text/jsonl_place.h"
 
-/* More than the daemon tells of the largest fabric. */
+/* More than the daemon's longest answer about the largest fabric. */
 #define ANSWER_MAX (1u << 30)
 
 struct conversation {

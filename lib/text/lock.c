@@ -60,8 +60,8 @@ static int open_lock(const char *path)
 		fd = open(path, ways[i] | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 		fd = fd < 0 ? -errno : fd;
 	}
-	/* The file cannot be made: then the folder is the lock. But not if only we may not make it,
-	 * since others could.
+	/* If the file cannot be made, the folder is the lock. If only we may not make it (EACCES,
+	 * EPERM), we do not use the folder, since other programs could make the file.
 	 */
 	if (fd == -ENOENT && made != -EACCES && made != -EPERM) {
 		fd = open_folder(path);

@@ -10,7 +10,7 @@
 
 #define TICKS       5    /* steps of the y axis, about */
 #define NAME        19   /* characters of a name that fit beside the plot */
-#define DOTS        32   /* curves with at most so many points show them */
+#define DOTS        32   /* curves with at most this many points show them */
 #define NAME_ROW    18.0 /* height of a row of two names above a narrow plot */
 #define NAME_WIDE   190.0
 #define MARK_ROWS   3

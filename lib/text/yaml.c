@@ -212,7 +212,8 @@ static void parser_error(const yaml_parser_t *p, const char *file, struct ibcc_y
 
 	if (p->error == YAML_MEMORY_ERROR)
 		ibcc_yaml_errors_add(e, file, 0, 0, "%s", strerror(ENOMEM));
-	else if (p->error == YAML_READER_ERROR) /* has no mark, the parser knows how far it is */
+	/* this error has no mark, but the parser knows its offset */
+	else if (p->error == YAML_READER_ERROR)
 		ibcc_yaml_errors_add(e, file, (unsigned int)p->mark.line + 1,
 				     (unsigned int)p->mark.column + 1, "no YAML: %s", problem);
 	else if (p->context)

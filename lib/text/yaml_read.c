@@ -247,8 +247,10 @@ int ibcc_yaml_read(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, co
 		}
 		first[k] = key;
 		if (read_value(y, value, full, &keys[k], base, e) && e->n == errors)
-			e->n++; /* never success after a failed key, even untold for want of memory
-				 */
+			/* a key that failed is never success, even if memory is too short to report
+			 * it
+			 */
+			e->n++;
 	}
 	for (k = 0; k < n_keys; k++)
 		if (keys[k].required && !first[k])
