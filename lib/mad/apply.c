@@ -65,7 +65,7 @@ static void fail(struct apply *a, struct group *g, enum ibcc_outcome outcome, in
 	if (g->next == g->end) {
 		settle(a, a->order[g->latent - 1], outcome, err, status);
 	} else {
-		if (g->latent) /* taken, but it was not seen to take effect */
+		if (g->latent) /* the node took the change, but it was not seen to take effect */
 			settle(a, a->order[g->latent - 1], IBCC_OUTCOME_DIFFERS, 0, 0);
 		if (g->next < g->taken && outcome == IBCC_OUTCOME_SKIPPED)
 			outcome = IBCC_OUTCOME_DIFFERS;
@@ -74,7 +74,7 @@ static void fail(struct apply *a, struct group *g, enum ibcc_outcome outcome, in
 		settle(a, a->order[g->next++], outcome, err, status);
 	}
 	g->latent = 0;
-	while (g->next < g->taken) /* it may be there as it was sent before */
+	while (g->next < g->taken) /* the node may have what was sent to it before */
 		settle(a, a->order[g->next++], IBCC_OUTCOME_DIFFERS, 0, 0);
 	while (g->next < g->end)
 		settle(a, a->order[g->next++], IBCC_OUTCOME_SKIPPED, 0, 0);
@@ -408,7 +408,7 @@ static void leave_out(struct apply *a, struct group *g, const int *err)
 	}
 }
 
-/* Whether a node's budget of Sets allows its changes; taking settings back is free. */
+/* Whether a node's budget of Sets allows its changes; reverting settings is free. */
 static bool may_have(struct apply *a, const struct group *g)
 {
 	static const struct ibcc_bounds defaults = IBCC_BOUNDS_DEFAULT;

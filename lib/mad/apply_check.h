@@ -13,8 +13,8 @@ static inline uint64_t ibcc_apply_key(const struct ibcc_apply_options *o,
 }
 
 /* Sets err[i], zero before, for each change that has to be left out: see ibcc_apply_run(). Asks
- * nodes (Gets) where the plan does not tell enough, but not in a dry run. Returns 0, -ENOMEM, or as
- * the transport's run().
+ * nodes (Gets) where the plan does not say enough, but not in a dry run. Returns 0, -ENOMEM, or
+ * what the transport's run() returns.
  */
 int ibcc_apply_check(struct ibcc_transport *t, const struct ibcc_plan *plan,
 		     const struct ibcc_apply_options *o, int *err);

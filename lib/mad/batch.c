@@ -20,7 +20,7 @@ void ibcc_batch_fini(struct ibcc_batch *b)
 
 struct ibcc_mad_op *ibcc_batch_add(struct ibcc_batch *b, uint16_t lid, struct ibcc_batch_tag tag)
 {
-	uint32_t cap = b->cap; /* of each of both */
+	uint32_t cap = b->cap; /* capacity of each of the two arrays */
 	struct ibcc_mad_op *op = ibcc_grow(b->op, b->n, &cap, sizeof(*op));
 	struct ibcc_batch_tag *t;
 

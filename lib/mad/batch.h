@@ -10,9 +10,9 @@
 
 #include <ibcc/transport.h>
 
-/* A batch is sent when it has so many requests. That is enough for the window, which runs empty at
- * the end of each batch, to be full nearly all the time, and few enough (2 MB) for fabrics of any
- * size.
+/* A batch is sent when it has this many requests. The window runs empty at the end of each batch.
+ * The number is large enough for the window to be full nearly all the time, and small enough (2 MB)
+ * for fabrics of any size.
  */
 #define IBCC_BATCH_OPS 8192u
 

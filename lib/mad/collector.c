@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One pass over the counters of all active ports, and the logs of switches that mark.
+/* One pass over the counters of all active ports, and over the logs of switches that mark.
  *
- * What a port can count is asked once. A node that did not answer at all in the last pass gets one
- * question before its ports are asked, so that dead nodes cost little. What is in logs is up to
- * collector_marks.c.
+ * The collector asks once what a port can count. A node that did not answer at all in the last pass
+ * gets one question before its ports are asked, so that dead nodes cost little. What is in logs is
+ * up to collector_marks.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 #include "lib/mad/collector_state.h"
 
-/* So many passes in a row time stands still before it is told. */
+/* The collector reports that the fabric's time stands still after this many passes in a row. */
 #define STILL_PASSES 2u
 
 struct ibcc_collector *ibcc_collector_new(void)
@@ -97,7 +97,9 @@ static int resize(struct ibcc_collector *c, const struct ibcc_topo *t)
 	return 0;
 }
 
-/* State by the topology's indices; what is not the same port as before begins anew. */
+/* Fits the state to the topology's indices. A port that was not there before begins with empty
+ * state.
+ */
 static int fit(struct ibcc_collector *c, const struct ibcc_topo *t)
 {
 	bool same = c->node && c->n_nodes == t->n_nodes && c->n_ports == t->n_ports;
@@ -127,7 +129,7 @@ static int fit(struct ibcc_collector *c, const struct ibcc_topo *t)
 	return 0;
 }
 
-/* When a node's ports were read last, and how late. */
+/* Notes when a node's ports were read last, and how late. */
 static void follow_node(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t node,
 			const struct ibcc_collector *old, const struct ibcc_topo *from)
 {
@@ -227,13 +229,14 @@ static void take_con(const struct ibcc_port_state *p, struct ibcc_counters *n, c
 		set_counter(n, IBCC_CTR_RCV_BECN, 32, v[1]);
 }
 
-/* Is there anything to go by as to what its PortXmitWait counts? */
+/* Is anything known that says what the node's PortXmitWait counts? */
 static bool has_tick(const struct ibcc_node_state *n, const struct ibcc_port_state *p)
 {
 	return p->has_tick || n->kernel_pma || ibcc_device_default_tick(n->device) >= 0;
 }
 
-/* An answer about another port than was asked for is none. The mlx5 kernel fills in counters alone.
+/* An answer about another port than the one asked for does not count. The mlx5 kernel driver fills
+ * in the counters alone.
  */
 static bool is_genuine(const struct ibcc_collector *c, const struct ibcc_topo *t,
 		       const struct ibcc_mad_op *op, uint32_t port)
@@ -244,7 +247,9 @@ static bool is_genuine(const struct ibcc_collector *c, const struct ibcc_topo *t
 	return s.port == t->port[port].num || (!s.port && c->node[t->port[port].node].kernel_pma);
 }
 
-/* An answer with counters. Data and packets make a reading; what fails beside them is missing. */
+/* Takes an answer with counters. Data and packets make a reading; another counter that fails is
+ * missing from it.
+ */
 static void take_counters(struct ibcc_collector *c, const struct ibcc_topo *t,
 			  const struct ibcc_mad_op *op, enum ibcc_ask_kind kind, uint32_t port)
 {
@@ -255,7 +260,7 @@ static void take_counters(struct ibcc_collector *c, const struct ibcc_topo *t,
 	n->answered |= op->err == 0 || op->err == -EREMOTEIO;
 	if (op->err < 0) {
 		if (op->err == -EREMOTEIO && op->status == IBCC_MAD_STATUS_REDIRECT)
-			n->known = false; /* to where, it will say */
+			n->known = false; /* ClassPortInfo will say where the node redirects to */
 		if (main_op)
 			p->err = op->err;
 		if (kind == IBCC_ASK_CON && ibcc_batch_is_refused(op))
@@ -303,7 +308,7 @@ int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
 		case IBCC_ASK_EXT:
 		case IBCC_ASK_PLAIN:
 		case IBCC_ASK_CON: take_counters(c, t, op, kind, i); break;
-		case IBCC_ASK_SLS: break; /* never beside the others */
+		case IBCC_ASK_SLS: break; /* this question is never sent together with the others */
 		}
 	}
 	ibcc_batch_clear(&c->batch);
@@ -375,7 +380,7 @@ static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 	return rc < 0 ? rc : ibcc_collector_flush(c, tr, t);
 }
 
-/* What is sent from now on has to be answered within a part of the pass's time. */
+/* Sets the deadline: what is sent from now on must be answered within a part of the pass's time. */
 static void limit(const struct ibcc_collector *c, struct ibcc_transport *tr, uint64_t from_ns,
 		  unsigned int part)
 {
@@ -394,7 +399,7 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 	rc = fit(c, t);
 	rc = rc < 0 ? rc : ibcc_marks_begin(&c->marks, t, actual);
 	ibcc_batch_clear(&c->batch);
-	/* Silence about what only has to be asked once must not use up the time for counters. */
+	/* Silence about what is only asked once must not use up the time for counters. */
 	limit(c, tr, from, 4);
 	if (rc == 0)
 		rc = ibcc_caps_ask_classes(c, tr, t);

@@ -9,12 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A question without an answer is asked in so many passes in a row, and then once in so many
- * passes. */
+/* A question without an answer is asked in this many passes in a row, and then once in this many
+ * passes.
+ */
 #define IBCC_ASK_TRIES 3u
 #define IBCC_ASK_AGAIN 64u
 
-/* Whether to ask in this pass, after so many tries without an answer. */
+/* Whether to ask in this pass, after `tries` tries without an answer. */
 static inline bool ibcc_ask_in_pass(uint64_t pass, unsigned int tries)
 {
 	return tries < IBCC_ASK_TRIES || pass % IBCC_ASK_AGAIN == 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What nodes and ports can count: asked once, and again of those that keep silent about it or
- * refuse. A refusal leaves what was told before, or else what every port must have.
+/* What nodes and ports can count. The collector asks once, and asks nodes again that are silent or
+ * refuse. After a refusal, the last answer counts, or, if there is none, what every port must have.
  */
 #include <errno.h>
 
@@ -50,14 +50,14 @@ void ibcc_caps_take_control(struct ibcc_collector *c, const struct ibcc_mad_op *
 	p->refusal.wait = 0;
 	ibcc_pma_samples_control_unpack(op->mad, &psc);
 	if (psc.port != p->num)
-		return; /* not genuine */
+		return; /* the answer is not genuine */
 	p->has_tick = true;
 	p->tick = psc.tick;
 	p->fecn = psc.option_mask & IBCC_PMA_OPT_RCV_FECN;
 	p->becn = psc.option_mask & IBCC_PMA_OPT_RCV_BECN;
 }
 
-/* There is no point in asking any more. */
+/* Whether the pass has no time left for more questions. */
 static bool is_late(struct ibcc_transport *tr)
 {
 	return tr->deadline_ns && ibcc_transport_now_ns(tr) >= tr->deadline_ns;
@@ -87,7 +87,9 @@ int ibcc_caps_ask_classes(struct ibcc_collector *c, struct ibcc_transport *tr,
 	return rc < 0 ? rc : ibcc_collector_flush(c, tr, t);
 }
 
-/* Some keep silent about it for good; their traffic can be counted nevertheless. */
+/* Whether to ask a port for its congestion counters. Some nodes never answer this question; their
+ * traffic can be counted nevertheless.
+ */
 static bool wants_control(const struct ibcc_collector *c, struct ibcc_port_state *p)
 {
 	if (ibcc_refusal_is_due(&p->refusal, c->pass)) {

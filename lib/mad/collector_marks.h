@@ -21,19 +21,20 @@
 
 struct ibcc_node_log {
 	uint64_t guid;
-	uint64_t pass;               /* that last read the log, 0: none */
-	uint32_t ts;                 /* CurrentTimeStamp then */
-	uint8_t tries;               /* in a row without an answer */
+	uint64_t pass;               /* the pass that last read the log; 0: none */
+	uint32_t ts;                 /* CurrentTimeStamp in that pass */
+	uint8_t tries;               /* tries in a row without an answer */
 	struct ibcc_refusal refusal; /* the node has no log of a switch */
-	bool wanted;                 /* in this pass */
-	bool keeps_map;              /* it has told of ports that marked */
-	bool maps;                   /* ... and map is those since the log read before */
+	bool wanted;                 /* to be read in this pass */
+	bool keeps_map;              /* the node has reported ports that marked */
+	/* map has the ports that marked since the log was read before */
+	bool maps;
 	struct ibcc_cc_port_mask map;
 };
 
-/* All zero is a beginning. */
+/* All zero is a valid beginning. */
 struct ibcc_mark_logs {
-	uint64_t pass;              /* from 1 */
+	uint64_t pass;              /* number of the pass, from 1 */
 	struct ibcc_node_log *node; /* owned; by the topology's index */
 	uint32_t n_nodes;
 	/* Marks of this pass; cap is what all switches can log at most. Owned. */
@@ -43,25 +44,26 @@ struct ibcc_mark_logs {
 
 void ibcc_marks_fini(struct ibcc_mark_logs *m);
 
-/* Begins a pass over t, in which the logs of those switches are read that mark by `actual`, the
- * settings of t (NULL: they are not known, none is read). What is not the same node as before
- * begins anew. Allocates only where nodes have come or gone. -ENOMEM.
+/* Begins a pass over t. It reads the logs of those switches that mark by `actual`, the settings of
+ * t (NULL: they are not known, and no log is read). A node that was not there before begins with
+ * empty state. Allocates only where nodes have come or gone. -ENOMEM.
  */
 int ibcc_marks_begin(struct ibcc_mark_logs *m, const struct ibcc_topo *t,
 		     const struct ibcc_settings *actual);
-/* Is the node's log to be read in this pass? */
+/* Whether to read the node's log in this pass. */
 static inline bool ibcc_marks_wants(const struct ibcc_mark_logs *m, uint32_t node)
 {
 	return m->node[node].wanted;
 }
-/* The request for a node's log, done: keeps which packets are new since the log read before.
- * `heard`: the node answered something else in this pass, so that silence is about the log.
+/* Takes the answer to the request for a node's log, and keeps the packets that are new since the
+ * log was read before. `heard`: the node answered something else in this pass, so that silence is
+ * about the log.
  */
 void ibcc_marks_take(struct ibcc_mark_logs *m, uint32_t node, const struct ibcc_mad_op *op,
 		     bool heard);
-/* What was refused, or not answered, is asked for again in the next pass. */
+/* Asks again in the next pass for logs that were refused or not answered. */
 void ibcc_marks_ask_again(struct ibcc_mark_logs *m);
-/* Puts what was kept in this pass into a snapshot whose pass has begun. */
+/* Puts the marks that this pass has kept into a snapshot whose pass has begun. */
 void ibcc_marks_record(const struct ibcc_mark_logs *m, const struct ibcc_topo *t,
 		       struct ibcc_snapshot *s);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What becomes of a pass's answers: samples with their times, and units. */
+/* Turns the answers of a pass into samples with their times, and finds out units. */
 #include <errno.h>
 
 #include "lib/mad/collector_state.h"
 
-/* An interval and the units that are found out from it are off by as much at most: less than what
- * makes a unit impossible (units.c).
+/* An interval, and the units that are found out from it, are wrong by at most one part in
+ * LATE_SHARE. That is less than what makes a unit impossible (units.c).
  */
 #define LATE_SHARE 20u
 
-/* A host without a processor to spare takes an answer late, and by how much nobody knows. Where
- * that may be a part of the interval, what seems to be sent and waited for in it tells nothing of
- * units.
+/* Whether an answer came soon enough to learn units from it. A host without a processor to spare
+ * takes an answer late, and how late is unknown. If that may be a large part of the interval, what
+ * seems to be sent and waited for in it says nothing about units.
  */
 static bool is_in_time(const struct ibcc_port_state *p)
 {
@@ -28,7 +28,7 @@ static int tick_of(const struct ibcc_port_state *p)
 	return p->has_tick ? p->tick : -1;
 }
 
-/* What one device's counters do, those of its type do. */
+/* Learns where counters stop. The counters of all devices of one type stop in the same way. */
 static void learn_ends(struct ibcc_collector *c, const struct ibcc_topo *t,
 		       const struct ibcc_snapshot *s)
 {
@@ -45,7 +45,9 @@ static void learn_ends(struct ibcc_collector *c, const struct ibcc_topo *t,
 	}
 }
 
-/* Ticks as they are known after this pass: what cannot be is not to be believed in it. */
+/* Records the ticks as they are known after this pass. A port whose counters contradict its tick is
+ * not believed in this pass.
+ */
 static void record_units(struct ibcc_collector *c, const struct ibcc_topo *t,
 			 struct ibcc_snapshot *s)
 {

@@ -6,9 +6,9 @@
 
 #include "lib/mad/collector_state.h"
 
-/* Why requests are not sent where a node redirects them; NULL: they are, or it redirects none. A
- * node may redirect only to itself: its answer must not make us send requests, least of all ones
- * that clear counters, to any other node.
+/* Why requests are not sent where a node redirects them; NULL: they are sent there, or the node
+ * redirects none. A node may redirect only to itself: its answer must not make us send requests to
+ * any other node, least of all requests that clear counters.
  */
 static const char *refusal(const struct ibcc_topo *t, uint32_t node,
 			   const struct ibcc_pma_redirect *r)
@@ -55,7 +55,8 @@ int ibcc_collector_redirect_say(const struct ibcc_collector *c, const struct ibc
 {
 	static const struct ibcc_pma_redirect none;
 	const struct ibcc_pma_redirect *r =
-		node < c->n_nodes ? &c->node[node].redirect : &none; /* no pass yet */
+		/* before the first pass, there is no redirection */
+		node < c->n_nodes ? &c->node[node].redirect : &none;
 
 	const char *why = refusal(t, node, r);
 

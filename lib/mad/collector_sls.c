@@ -11,15 +11,16 @@
 
 #include "lib/mad/collector_state.h"
 
-/* An SL with less than one part in so many of what a port sends does not congest the port. MADs use
- * an SL, too. */
+/* An SL with less than one part in USED_SHARE of what a port sends does not congest the port. MADs
+ * use an SL, too.
+ */
 #define USED_SHARE 50u
 /* The percentage of what a port sent that has to be found among its SLs: at first, and once it was
  * found. The two are not read at the same time.
  */
 #define AT_FIRST 80u
 #define STILL    50u
-/* An answer that gets lost leaves what was known for so many passes. */
+/* If an answer is lost, what was known stays valid for this many passes. */
 #define KEPT_PASSES 3u
 
 #define HALF_RANGE (UINT32_C(1) << 31)

@@ -26,15 +26,15 @@ enum ibcc_ask_kind {
 	IBCC_ASK_SUM_WAIT, /* and PortCounters where the former lacks PortXmitWait */
 };
 
-/* See collector_sums.c. */
+/* State of the sum over a switch's ports: see collector_sums.c. */
 struct ibcc_switch_sum {
 	bool can;      /* ClassPortInfo has AllPortSelect, and counters of 64 bits */
-	bool lies;     /* but the sums are none */
-	bool idle;     /* all ports were read when this was last done, and hardly anything moved */
-	bool has_base; /* what the sums were then */
+	bool lies;     /* the node answers with something other than the sum */
+	bool idle;     /* all ports were read when the sum was taken, and hardly anything moved */
+	bool has_base; /* what the sums were at that time */
 	uint64_t base_words, base_ticks;
-	uint32_t age; /* passes since */
-	/* this pass */
+	uint32_t age; /* passes since that time */
+	/* in this pass */
 	bool asked, answered, missing;
 	bool quiet; /* its ports need not be read */
 	uint64_t words, ticks, t_ns;
@@ -45,15 +45,16 @@ struct ibcc_node_state {
 	bool known;  /* capabilities are as the node said */
 	bool silent; /* no port answered in the last pass */
 	bool answered;
-	int err;                     /* why `known` is false */
-	struct ibcc_refusal refusal; /* to tell capabilities: those are as told before, if ever */
-	struct ibcc_refusal sl_refusal; /* of PortXmitDataSL, or silence about it */
+	int err; /* why `known` is false */
+	/* of capabilities: the last answer stays valid, if there was one */
+	struct ibcc_refusal refusal;
+	struct ibcc_refusal sl_refusal; /* of PortXmitDataSL, or silence to it */
 	bool ext, ext_wait, plain_wait;
 	uint32_t vendor_id;
 	const struct ibcc_device *device; /* by its IDs; NULL: not known */
 	bool kernel_pma;                  /* see <ibcc/device.h> */
-	uint32_t stops; /* counters that stop at their end, as seen at this type of device */
-	struct ibcc_pma_redirect redirect; /* where its counters are, by itself */
+	uint32_t stops; /* how many counters stop at their end, as seen at this type of device */
+	struct ibcc_pma_redirect redirect; /* where its counters are, as the node says */
 	struct ibcc_switch_sum sum;
 };
 
@@ -61,18 +62,18 @@ struct ibcc_port_state {
 	uint64_t guid; /* of the node: with the port's number the identity */
 	uint8_t num;
 	bool known;                /* PortSamplesControl was answered, if only by a refusal */
-	bool has_tick, fecn, becn; /* genuinely told */
+	bool has_tick, fecn, becn; /* reported by a genuine answer */
 	uint8_t tick, tries;
 	struct ibcc_refusal refusal, con_refusal; /* of PortSamplesControl, PortRcvConCtrl */
-	/* PortXmitDataSL, of which few ports are asked: collector_sls.c. */
-	uint64_t sl_pass; /* that read it last; 0: none */
-	bool sls_add_up;  /* to what it sent, as far as could be told */
+	/* PortXmitDataSL, for which few ports are asked: collector_sls.c. */
+	uint64_t sl_pass; /* the pass that read it last; 0: none */
+	bool sls_add_up;  /* the SLs add up to what the port sent, as far as is known */
 	uint16_t sls;
 	uint32_t sl_words[IBCC_PMA_SLS];
-	/* this pass */
+	/* in this pass */
 	bool asked, got;
 	int err;
-	uint64_t t_ns, late_ns; /* when it came, and how late at most */
+	uint64_t t_ns, late_ns; /* when the reading came, and how late at most */
 	struct ibcc_counters now;
 	uint64_t last_t_ns, last_late_ns; /* of the last reading */
 };
@@ -80,7 +81,7 @@ struct ibcc_port_state {
 struct ibcc_collector {
 	uint64_t pass;      /* number of passes that are over */
 	bool simulated;     /* see ibcc_transport:simulated, as in the last pass */
-	unsigned int still; /* passes in a row in which the fabric's time did not go on */
+	unsigned int still; /* passes in a row in which the fabric's time stood still */
 	struct ibcc_mark_logs marks;
 	struct ibcc_units *units;
 	struct ibcc_node_state *node;
@@ -93,33 +94,35 @@ struct ibcc_collector {
 /* The LID that answers for a port, 0 if none does. */
 uint16_t ibcc_collector_lid(const struct ibcc_topo *t, uint32_t port);
 bool ibcc_collector_is_active(const struct ibcc_topo *t, uint32_t port);
-/* An active port of a node, by which the node is asked; IBCC_NONE if there is none. */
+/* An active port of a node, through which the node is asked; IBCC_NONE if there is none. */
 uint32_t ibcc_collector_first_active(const struct ibcc_topo *t, uint32_t node);
 
-/* Sends a PerfMgt request of a node to where the node has redirected them. */
+/* Sends a node's PerfMgt request to where the node redirects such requests. */
 void ibcc_collector_redirect(const struct ibcc_collector *c, const struct ibcc_topo *t,
 			     uint32_t node, struct ibcc_mad_op *op);
-/* Gathers a PerfMgt Get of a node, to where the node has redirected them; -ENOMEM. */
+/* Gathers a PerfMgt Get of a node, sent to where the node redirects such requests; -ENOMEM. */
 int ibcc_collector_pma_get(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t node,
 			   uint16_t lid, uint16_t attr_id, uint8_t port, struct ibcc_batch_tag tag);
 /* Gathers a request about a port; -ENOMEM. */
 int ibcc_collector_add(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t port,
 		       enum ibcc_ask_kind kind, uint16_t attr_id);
-/* Sends what was gathered and takes the answers; the second when it is worth it. */
+/* Sends what was gathered and takes the answers. The second function does so only if enough was
+ * gathered.
+ */
 int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
 			 const struct ibcc_topo *t);
 int ibcc_collector_flush_if_full(struct ibcc_collector *c, struct ibcc_transport *tr,
 				 const struct ibcc_topo *t);
 
-/* collector_record.c: how long an answer took, which is how late it may have come; makes samples of
- * a pass's readings.
+/* collector_record.c. The first function returns how long an answer took, which is how late it may
+ * have come. The second makes samples of a pass's readings.
  */
 uint64_t ibcc_collector_late(const struct ibcc_mad_op *op);
 void ibcc_collector_record(struct ibcc_collector *c, const struct ibcc_topo *t,
 			   struct ibcc_snapshot *s);
 
-/* collector_caps.c: capabilities of nodes not known yet, and a sign of life of those that were
- * silent; what ports count; and the answers. Returns as ibcc_collector_pass().
+/* collector_caps.c. Asks nodes for capabilities that are not known yet, silent nodes for a sign of
+ * life, and ports for what they count; takes the answers. Returns as ibcc_collector_pass().
  */
 int ibcc_caps_ask_classes(struct ibcc_collector *c, struct ibcc_transport *tr,
 			  const struct ibcc_topo *t);
@@ -128,9 +131,10 @@ int ibcc_caps_ask_controls(struct ibcc_collector *c, struct ibcc_transport *tr,
 void ibcc_caps_take_class(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t node);
 void ibcc_caps_take_control(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t port);
 
-/* collector_sums.c: one request in place of those for each port of a switch that is quiet. Asks,
- * with the readings of the pass before, and says who is; takes their ports for read, as they were;
- * looks at those that were read in detail. The first returns as ibcc_collector_pass().
+/* collector_sums.c: one request for all ports of a quiet switch, in place of one for each port. The
+ * functions ask, using the readings of the pass before, and say which switches are quiet. They take
+ * the ports of those as read and unchanged, and look at the switches whose ports were read. The
+ * first returns as ibcc_collector_pass().
  */
 int ibcc_sums_ask(struct ibcc_collector *c, struct ibcc_transport *tr, const struct ibcc_topo *t,
 		  const struct ibcc_snapshot *s);

@@ -15,7 +15,7 @@
 
 #define ALL_PORTS     0xffu
 #define IDLE_PERCENT  1u
-#define DETAIL_PASSES 64u /* ports are read at least so often, whatever the sums say */
+#define DETAIL_PASSES 64u /* most passes between two readings of the ports */
 
 /* How many words a port may send, and how many ticks it may wait, in an interval and still be idle:
  * the least of all ports. False: it is not known.
@@ -60,7 +60,8 @@ void ibcc_sums_take(struct ibcc_collector *c, const struct ibcc_mad_op *op, enum
 	} else {
 		ibcc_pma_counters_unpack(op->mad, &plain);
 		sum->ticks = plain.PortXmitWait;
-		sum->missing |= sum->ticks >= UINT32_MAX; /* at its end: it may be more */
+		/* the counter is at its end: the true value may be larger */
+		sum->missing |= sum->ticks >= UINT32_MAX;
 	}
 }
 
@@ -132,8 +133,9 @@ void ibcc_sums_fill(struct ibcc_collector *c, const struct ibcc_topo *t)
 	}
 }
 
-/* After the ports of a switch were read: whether they are idle, and what the sums were. A sum that
- * is less than its parts is no sum, and the switch is not asked for it again.
+/* Judges a switch after its ports were read: whether they are idle, and what the sums were. If a
+ * sum is less than its parts, it is not a sum, and the collector does not ask this switch for it
+ * again.
  */
 static void judge(struct ibcc_collector *c, const struct ibcc_topo *t,
 		  const struct ibcc_snapshot *s, uint32_t node)
@@ -158,7 +160,7 @@ static void judge(struct ibcc_collector *c, const struct ibcc_topo *t,
 	sum->has_base = sum->asked && !sum->missing;
 	sum->base_words = sum->words;
 	sum->base_ticks = sum->ticks;
-	/* The ports were read a moment later. */
+	/* The switch's ports were read a moment after the sum. */
 	if (sum->has_base && sum->idle && sum->words + words < all)
 		sum->lies = true;
 }

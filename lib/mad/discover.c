@@ -19,8 +19,8 @@
 
 #include "lib/mad/batch.h"
 
-/* Time limits: for a batch, after the last one that brought answers; and for the whole walk, far
- * more than the largest fabric takes with two SMPs in flight.
+/* Time limits. A batch has this long, after the last one that brought answers. The whole walk has
+ * far more than the largest fabric takes with two SMPs in flight.
  */
 #define BATCH_NS     30000000000u
 #define WALK_NS      300000000000u
@@ -82,7 +82,7 @@ static int gather_again(struct discovery *d)
 		return rc;
 	while (d->n_again)
 		ibcc_walk_give_up(d->w, &d->again[--d->n_again]);
-	d->heard = true; /* what comes next has its tries */
+	d->heard = true; /* the next request has tries of its own */
 	return 0;
 }
 

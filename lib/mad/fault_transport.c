@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A transport around another one that loses, refuses and corrupts datagrams by a seeded rule. So
- * what the stages above do about a bad fabric can be tested, and repeated.
+ * tests can try, and repeat, what the stages above do on a bad fabric.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -18,9 +18,9 @@ struct ibcc_keyfile {
 };
 void ibcc_keyfile_fini(struct ibcc_keyfile *f);
 
-/* Reads lines "0xGUID 0xKEY"; empty ones are passed over. Of two with one GUID one counts. *f
- * is left alone on failure: -EINVAL (why names the line, never what it holds), -ENOMEM, or why the
- * file cannot be read.
+/* Reads lines "0xGUID 0xKEY"; empty ones are passed over. If two lines have one GUID, one of them
+ * counts. On failure *f does not change: -EINVAL (`why` names the line, never its contents),
+ * -ENOMEM, or the reason why the file cannot be read.
  */
 int ibcc_keyfile_read(const char *path, struct ibcc_keyfile *f, struct ibcc_why *why);
 bool ibcc_keyfile_find(const struct ibcc_keyfile *f, uint64_t guid, uint64_t *key);

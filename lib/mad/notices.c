@@ -18,7 +18,7 @@
 #include "lib/mad/sa_client.h"
 
 #define SA_TRIES 3u
-#define SLICE_MS 200 /* between two looks at whether to end */
+#define SLICE_MS 200 /* between two checks of whether to end */
 #define RENEW_S  30
 #define RETRY_S  10 /* after an SA that did not answer */
 #define N_TRAPS  4u

@@ -21,9 +21,10 @@ struct ibcc_plugin {
 	bool greeted; /* WELCOME has come */
 	int cancel_fd;
 	uint32_t seq;
-	uint32_t n_states; /* how often the plugin told its state */
-	uint16_t version;  /* of the protocol that it speaks, if that is not ours */
-	uint64_t asked_ms; /* when we asked for a sign of life that has not come; 0: we have not */
+	uint32_t n_states; /* how often the plugin has sent its state */
+	uint16_t version;  /* version of the protocol that the plugin speaks, if it is not ours */
+	/* when we asked for a sign of life that has not come; 0: no request is open */
+	uint64_t asked_ms;
 	uint32_t lease_ms; /* see ibcc_plugin_promise() */
 	struct ibcc_proto_state state;
 	uint8_t buf[IBCC_PROTO_MAX_BYTES];
@@ -69,7 +70,7 @@ void ibcc_plugin_cancel(struct ibcc_plugin *p)
 	uint64_t one = 1;
 
 	if (p && write(p->cancel_fd, &one, sizeof(one)) < 0)
-		return; /* full: cancelled already */
+		return; /* the counter is full, so the run is cancelled already */
 }
 
 uint64_t ibcc_plugin_silent_ms(const struct ibcc_plugin *p)
@@ -153,7 +154,7 @@ static int take_state(struct ibcc_plugin *p, const struct ibcc_proto_header *h, 
 	return 0;
 }
 
-/* For a sign of life, which is one of ours, too. */
+/* Asks for the plugin's state: a sign of life of the plugin, and one of ours. */
 static int ask_for_state(struct ibcc_plugin *p)
 {
 	const struct ibcc_proto_alive alive = { .lease_ms = p->lease_ms };
@@ -167,7 +168,7 @@ void ibcc_plugin_promise(struct ibcc_plugin *p, uint32_t lease_ms)
 	p->lease_ms = lease_ms;
 }
 
-/* The next message, if there is one. */
+/* Takes the next message, if there is one. */
 static int hear(struct ibcc_plugin *p, struct ibcc_proto_header *h, const void **payload)
 {
 	int rc = ibcc_proto_recv(p->fd, p->buf, h, payload);
@@ -177,7 +178,8 @@ static int hear(struct ibcc_plugin *p, struct ibcc_proto_header *h, const void *
 	return rc;
 }
 
-/* Next answer to the current request; STATE that comes in between is taken in. */
+/* Waits for the next answer to the current request. Takes in STATE messages that come in between.
+ */
 static int receive(struct ibcc_plugin *p, int timeout_ms, struct ibcc_proto_header *h,
 		   const void **payload)
 {
@@ -205,7 +207,7 @@ static int receive(struct ibcc_plugin *p, int timeout_ms, struct ibcc_proto_head
 	}
 }
 
-/* An ERROR in words; 0 never. */
+/* Puts an ERROR into words. Never returns 0. */
 static int refused(const struct ibcc_proto_header *h, const void *payload, struct ibcc_why *why)
 {
 	struct ibcc_proto_error e;
@@ -217,7 +219,7 @@ static int refused(const struct ibcc_proto_header *h, const void *payload, struc
 			    ibcc_proto_refusal_text(e.refusal), e.text[0] ? ": " : "", e.text);
 }
 
-/* ERROR is the plugin's last word on a connection. */
+/* Ends the connection after ERROR, which is the last message that a plugin sends on it. */
 static int hung_up(struct ibcc_plugin *p, const struct ibcc_proto_header *h, const void *payload,
 		   struct ibcc_why *why)
 {
@@ -227,7 +229,9 @@ static int hung_up(struct ibcc_plugin *p, const struct ibcc_proto_header *h, con
 	return rc;
 }
 
-/* After an error in the middle of a conversation nobody knows what comes next: start afresh. */
+/* Closes the connection after an error in the middle of a conversation: which message comes next is
+ * unknown.
+ */
 static int broken(struct ibcc_plugin *p, int rc, struct ibcc_why *why)
 {
 	disconnect(p);
@@ -302,7 +306,9 @@ int ibcc_plugin_connect(struct ibcc_plugin *p, struct ibcc_why *why)
 	}
 	if (!rc)
 		rc = receive(p, timeout_ms, &h, &payload);
-	/* A plugin with too many clients says so and hangs up before it has heard us. */
+	/* A plugin with too many clients sends an error and hangs up before it has read our
+	 * message.
+	 */
 	if (rc == -EPIPE || rc == -ENOTCONN)
 		rc = receive(p, 0, &h, &payload);
 	if (rc == -ETIMEDOUT)
@@ -370,8 +376,8 @@ struct ibcc_topo *ibcc_plugin_topology(struct ibcc_plugin *p, int *err, struct i
 		if (h.type == IBCC_PROTO_TOPO_NODE) {
 			rc = ibcc_proto_topo_add(incoming, payload, h.length);
 		} else if (h.type == IBCC_PROTO_TOPO_END) {
-			/* The end has the state that the nodes belong to: news only if no later
-			 * state overtook it.
+			/* END carries the state that the nodes belong to. It is news only if no
+			 * later state has come meanwhile.
 			 */
 			rc = copy_payload(&at, sizeof(at), &h, payload);
 			if (!rc && n_states == p->n_states)
@@ -445,7 +451,8 @@ static int take_end(struct ibcc_result *r, const struct ibcc_proto_header *h, co
 	}
 	if (e.refusal && !e.set_mads)
 		return refused(h, payload, why);
-	/* Stopped on its way: a part is made, and must count. */
+	/* The plugin stopped on its way: it made a part of the changes, and that part must count.
+	 */
 	if (e.refusal) {
 		refused(h, payload, why);
 		return -ECANCELED;
@@ -485,7 +492,7 @@ int ibcc_plugin_apply(struct ibcc_plugin *p, const struct ibcc_plan *plan, uint6
 		else
 			rc = -EPROTO;
 	}
-	/* The plugin may refuse while we still send, and close: its reason is worth reading. */
+	/* The plugin may refuse and close while we still send: its reason is worth reading. */
 	if (rc == -EPIPE && !receive(p, 0, &h, &payload) && h.type == IBCC_PROTO_ERROR)
 		return hung_up(p, &h, payload, why);
 	return broken(p, rc, why);

@@ -13,7 +13,7 @@
 #define HEADER_BYTES sizeof(struct ibcc_proto_header)
 #define MAX_PORT     254u
 
-/* What goes over the socket as it lies in memory must not change its size unnoticed. */
+/* These structures go over the socket as they are in memory, so their sizes must not change. */
 _Static_assert(sizeof(struct ibcc_proto_header) == 16, "header changed");
 _Static_assert(sizeof(struct ibcc_proto_state) == 112, "state changed");
 _Static_assert(sizeof(struct ibcc_proto_error) == 212, "error changed");

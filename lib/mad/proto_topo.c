@@ -121,7 +121,7 @@ int64_t ibcc_proto_node_encode(const struct ibcc_topo *t, uint32_t i, void *buf)
 	len += w.n_runs * sizeof(struct wire_run);
 	if (len > MAX_PAYLOAD)
 		return -EMSGSIZE;
-	/* Anybody on a fabric may write his description. */
+	/* Any host on a fabric may write anything into its own description. */
 	for (size_t k = 0; k < sizeof(w.desc) - 1 && n->desc[k]; k++) {
 		unsigned char ch = (unsigned char)n->desc[k];
 
@@ -160,7 +160,7 @@ struct ibcc_proto_topo {
 	struct ibcc_topo *t;
 	struct link_end *end;
 	uint32_t n_ends, cap_ends;
-	bool broken; /* a node could not be added: the rest means nothing */
+	bool broken; /* a node could not be added: all that follows is meaningless */
 };
 
 struct ibcc_proto_topo *ibcc_proto_topo_new(void)
@@ -298,7 +298,7 @@ int ibcc_proto_topo_add(struct ibcc_proto_topo *p, const void *payload, size_t l
 	return rc;
 }
 
-/* Joins one end with its peer, unless the peer was first. -EPROTO if they do not name each other.
+/* Joins one end with its peer, unless the peer came first. -EPROTO if they do not name each other.
  */
 static int join_end(struct ibcc_topo *t, const struct link_end *e)
 {
@@ -329,7 +329,7 @@ static int join(struct ibcc_proto_topo *p)
 	for (uint32_t i = 0; i < t->n_ports; i++)
 		linked += t->port[i].peer != IBCC_NONE;
 	if (linked != p->n_ends)
-		return -EPROTO; /* one end says so, the other does not */
+		return -EPROTO; /* one end names the link, the other does not */
 	for (size_t k = 0; k < p->n_ends; k++) {
 		const struct link_end *e = &p->end[k];
 

@@ -21,17 +21,17 @@
 
 #define CHUNK_ENDPORTS 256u
 
-/* An endport that was silent to the class so often is not asked for PATIENCE_NS. One that has
- * answered before gets more tries, since it may be the fabric that loses MADs, and nothing is done
- * about an endport while its settings are not known.
+/* An endport that was silent to the class this often is not asked for PATIENCE_NS. One that has
+ * answered before gets more tries, since the fabric may be what loses MADs. Nothing is done about
+ * an endport while its settings are not known.
  */
 #define SILENCES      3u
 #define SILENCES_TOLD 10u
 #define PATIENCE_NS   300000000000ull
-/* So many endports are asked before all others if none has answered yet. */
+/* This many endports are asked before all others if none has answered yet. */
 #define CANARIES 3u
 
-/* A refusal is asked for so many times more. */
+/* A refused request is sent this many more times. */
 #define AGAIN 2u
 
 static uint64_t key_for(const struct ibcc_readback *rb, uint32_t i)
@@ -231,8 +231,8 @@ static uint32_t canary(const struct ibcc_topo *t, uint32_t k)
 	return IBCC_NONE;
 }
 
-/* Asks a few endports before all others. 1: the others may be asked; 0: better not, since all that
- * were asked are there and silent; or a negative errno.
+/* Asks a few endports before all others. 1: the others may be asked. 0: better not to ask them,
+ * since all canaries are there and silent. Or a negative errno.
  */
 static int try_canaries(struct ibcc_readback *rb, const struct ibcc_settings *before)
 {
@@ -258,7 +258,7 @@ static int try_canaries(struct ibcc_readback *rb, const struct ibcc_settings *be
 	return rc ? rc : !n_silent;
 }
 
-/* Takes the other endports for silent too, so that they are not asked for a while. */
+/* Counts the other endports as silent, too, so that they are not asked for a while. */
 static void leave_alone(struct ibcc_readback *rb)
 {
 	for (uint32_t i = 0; i < rb->s->n; i++) {
@@ -287,7 +287,7 @@ static void judge(const struct ibcc_readback *rb)
 			ibcc_endport_judge(&rb->s->ep[i], IBCC_CC_SUPPORTED);
 }
 
-/* Reads the settings and replaces *s by them; on an error *s is left alone. */
+/* Reads the settings and replaces *s by them. After an error *s is as before. */
 static int run(struct ibcc_readback *rb, struct ibcc_settings *fresh, struct ibcc_settings *s)
 {
 	uint32_t next = 0;

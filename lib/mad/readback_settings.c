@@ -21,7 +21,7 @@ static unsigned int last_block(const struct ibcc_reading *r, unsigned int per_bl
 	return r->n_ports / per_block;
 }
 
-/* The block that a switch with so many ports has only if its blocks have 32 elements; 0: there is
+/* The block that a switch with this many ports has only if its blocks have 32 elements; 0: there is
  * no such block.
  */
 static uint16_t telling_block(const struct ibcc_reading *r)
@@ -103,7 +103,9 @@ static void take_setting(struct ibcc_readback *rb, const struct ibcc_mad_op *op,
 
 	switch ((enum ibcc_cc_attr)tag->kind) {
 	case IBCC_CC_ATTR_KEY_INFO:
-		/* Readable with any key while the protect bit is off, but no Set would pass. */
+		/* The settings are readable with any key while the protect bit is off, but no Set
+		 * would pass.
+		 */
 		if (op->err < 0)
 			return;
 		ibcc_cc_key_info_unpack(op->mad, &key);
@@ -111,7 +113,7 @@ static void take_setting(struct ibcc_readback *rb, const struct ibcc_mad_op *op,
 			cc->answer = IBCC_CC_READ_ONLY;
 		return;
 	case IBCC_CC_ATTR_SW_PORT_SETTING:
-		/* Optional, and how a block beyond the end answers. */
+		/* The attribute is optional, and a block beyond the end is refused, too. */
 		if (refused && (tag->sub || !r->had_elements))
 			return;
 		if (op->err == 0 && tag->sub == 0) {
@@ -123,7 +125,7 @@ static void take_setting(struct ibcc_readback *rb, const struct ibcc_mad_op *op,
 		break;
 	case IBCC_CC_ATTR_CCT:
 		if (refused && tag->sub > 0) {
-			r->lacks_block = true; /* beyond the table in use */
+			r->lacks_block = true; /* the block is beyond the table in use */
 			return;
 		}
 		if (op->err == 0 && tag->sub == r->n_cct)
@@ -192,9 +194,9 @@ int ibcc_readback_settings(struct ibcc_readback *rb)
 		if (!cc->sw_port_block)
 			continue;
 		cc->sw_port_block = block_size(rb, &rb->r[i]);
-		/* A block is written as a whole. Where a part of it was not read right, the other
-		 * ports' settings would be overwritten by anything: that switch has no such blocks
-		 * for us.
+		/* A block is written as a whole. If a part of it was not read correctly, a write
+		 * would overwrite the other ports' settings with garbage. So we treat the switch as
+		 * having no such blocks.
 		 */
 		if (cc->sw_port_block > whole_slots(rb) && rb->r[i].n_ports >= whole_slots(rb)) {
 			cc->sw_port_block = 0;

@@ -51,8 +51,8 @@ int ibcc_sa_send(struct ibcc_sa_client *c, const uint8_t *mad, int timeout_ms)
 	return umad_send(c->fd, c->agent, c->buf, IBCC_MAD_BYTES, timeout_ms, 0) < 0 ? -EIO : 0;
 }
 
-/* Takes one datagram, if there is any within the time. True if it is the end of the request of this
- * number, of which *mad is the answer with *err 0; 0 is none.
+/* Takes one datagram, if one comes in time. True: it ends the request with number `tid`. *err is 0
+ * if *mad is its answer. A number of 0 stands for no request.
  */
 static bool receive(struct ibcc_sa_client *c, int wait_ms, uint32_t tid, uint8_t *mad, int *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Requests to subnet administration, one at a time, and the reports that it sends. Private to
- * lib/mad. It is of one thread; there is one for each port in a process, since below umad2sim
- * another one would take the class away from it.
+ * lib/mad. A client belongs to one thread. There is one for each port in a process, since below
+ * umad2sim a second client would take the class away from the first.
  */
 #ifndef IBCC_MAD_SA_CLIENT_H
 #define IBCC_MAD_SA_CLIENT_H
@@ -16,13 +16,13 @@
 
 struct ibcc_sa_client {
 	struct ibcc_umad_port port;
-	uint16_t sm_lid; /* the subnet manager, which it asks and listens to; 0: none */
-	bool hears;      /* reports come to it */
+	uint16_t sm_lid; /* the subnet manager that the client asks and listens to; 0: none */
+	bool hears;      /* the client receives reports */
 	int fd, agent;
 	void *buf;
 	uint32_t tid;
 	unsigned int n_open; /* requests that have neither been answered nor come back */
-	/* What comes unasked from the subnet manager; may send. */
+	/* Called with what the subnet manager sends unasked; may send. */
 	void (*report)(struct ibcc_sa_client *c, uint8_t *mad, void *arg);
 	void *arg;
 };
@@ -43,8 +43,8 @@ int ibcc_sa_send(struct ibcc_sa_client *c, const uint8_t *mad, int timeout_ms);
 /* Waits for a report, or for the late answer to an abandoned request. */
 void ibcc_sa_listen(struct ibcc_sa_client *c, int wait_ms);
 
-/* Sends a request, whose answer takes its place, and reports what comes meanwhile. Waits a second
- * for each of so many tries. 0, -ETIMEDOUT, -EIO.
+/* Sends a request, whose answer takes its place, and reports what comes meanwhile. Waits one second
+ * in each of `tries` tries. 0, -ETIMEDOUT, -EIO.
  */
 int ibcc_sa_ask(struct ibcc_sa_client *c, uint8_t mad[IBCC_MAD_BYTES], unsigned int tries);
 

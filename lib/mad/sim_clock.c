@@ -17,7 +17,7 @@
 
 /* "ibsimt", and the version of the record. */
 #define MAGIC UINT64_C(0x696273696d740001)
-/* The simulator writes every millisecond; one that has not for so long is not there any more. */
+/* The simulator writes every millisecond. If it has not written for this long, it has ended. */
 #define STALE_NS (30 * UINT64_C(1000000000))
 /* Bytes of a MAD: its class, and what is reserved in class PerfMgt. */
 #define MGMT_CLASS 1
@@ -32,7 +32,7 @@ struct record {
 
 struct ibcc_sim_clock {
 	int fd;
-	uint64_t last_ns; /* as read last */
+	uint64_t last_ns; /* the time that was read last */
 };
 
 /* Mixes the words of a record, so that hardly any mixture of two records has the sum of either. */
@@ -74,7 +74,7 @@ int ibcc_sim_clock_create(const char *path)
 {
 	int fd;
 
-	/* In a folder that everybody may write to, only the owner can unlink it. */
+	/* In a folder to which every user may write, only the file's owner can unlink it. */
 	unlink(path);
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
@@ -99,7 +99,7 @@ int ibcc_sim_clock_write(int fd, uint64_t engine_ns, uint64_t host_ns)
 	return n == sizeof(r) ? 0 : -EIO;
 }
 
-/* 0, or -EPROTO if the file has no record. */
+/* Reads the record. 0, or -EPROTO if the file has no record. */
 static int read_record(int fd, struct record *r)
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -119,8 +119,8 @@ static int look_at(int fd, const char *path, uint64_t host_ns, struct record *r,
 
 	if (fstat(fd, &st))
 		return ibcc_why_set(why, -errno, "%s: %s", path, strerror(errno));
-	/* Whose it is does not matter: a program of root, as opensm, may be on a user's simulated
-	 * fabric, all of whose answers are that user's.
+	/* The file's owner does not matter. A program of root, such as opensm, may be on a user's
+	 * simulated fabric, whose answers all come from that user's simulator.
 	 */
 	if (!S_ISREG(st.st_mode))
 		return ibcc_why_set(why, -EPERM, "%s: this is no regular file", path);

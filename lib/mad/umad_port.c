@@ -15,13 +15,13 @@
 #define PHYS_STATE_LINK 5u
 #define ACTIVE_RANK     3
 
-/* A port without a link, or without an address, is not chosen unless it was named. */
+/* A port without a link, or without an address, is used only if the options name it. */
 static bool is_usable(const umad_port_t *p)
 {
 	return p->state > STATE_DOWN && p->port_guid;
 }
 
-/* How well a port fits the options; 0 not at all. */
+/* How well a port fits the options; 0: not at all. */
 static int rank(const struct ibcc_umad_options *o, const umad_port_t *p)
 {
 	if (o->port_guid)
@@ -100,7 +100,7 @@ int ibcc_umad_port_find(const struct ibcc_umad_options *o, struct ibcc_umad_port
 	for (int i = 0; i < n; i++) {
 		umad_ca_t ca;
 
-		/* Without any device libibumad still names one, which cannot be read then. */
+		/* Without any device libibumad still names one, which cannot be read. */
 		if (umad_get_ca(names[i], &ca) < 0)
 			continue;
 		n_ca++;

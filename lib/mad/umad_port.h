@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which local port to open, also by its GUID, which libibumad cannot. Private to lib/mad. */
+/* Which local port to open. The port may be named by its GUID, which libibumad cannot do. Private
+ * to lib/mad.
+ */
 #ifndef IBCC_MAD_UMAD_PORT_H
 #define IBCC_MAD_UMAD_PORT_H
 
@@ -19,11 +21,14 @@ struct ibcc_umad_port {
 };
 
 /* Finds the port that the options ask for: by GUID; by name and number; or the first that is
- * active, else the first with link. Where none is asked for, and active ones are on several
- * fabrics, that is nothing to guess: -ENOTUNIQ. Fabrics differ by their subnet prefixes, their
- * subnet managers' LIDs, or, where these are alike, by the subnet managers' GUIDs, for which they
- * are asked; -ENOTUNIQ, too, where one does not answer. Returns 0, or -ENODEV; with a sentence in
- * why.
+ * active, else the first with link.
+ *
+ * If the options name no port and active ports are on several fabrics, the result is -ENOTUNIQ
+ * instead of a guess. Fabrics differ by their subnet prefixes or by their subnet managers' LIDs. If
+ * these are equal, the subnet managers are asked for their GUIDs; -ENOTUNIQ, too, if one of them
+ * does not answer.
+ *
+ * Returns 0, or -ENODEV; with a sentence in why.
  */
 int ibcc_umad_port_find(const struct ibcc_umad_options *o, struct ibcc_umad_port *out, char *why,
 			size_t len);

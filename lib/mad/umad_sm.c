@@ -16,7 +16,7 @@
 #define TIMEOUT_MS 1000
 #define TRIES      2
 
-/* One attempt. An answer to an earlier one is passed over. */
+/* Makes one attempt. Ignores an answer to an earlier attempt. */
 static int ask(int fd, int agent, void *buf, uint16_t sm_lid, uint32_t tid, uint64_t *guid)
 {
 	uint8_t mad[IBCC_MAD_BYTES];

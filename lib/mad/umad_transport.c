@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* MADs over libibumad: hardware, or a simulated fabric below umad2sim.
  *
- * A class is registered with its first request: below umad2sim a registration takes the class away
- * from everybody else in the process, so a class that is not used is left to its owner. Answers
- * that arrive there after their class was unregistered kill the process, so closing waits for them,
- * and umad_close_port() forgets only one registration, so each is taken back.
+ * A class is registered with its first request. Below umad2sim a registration takes the class away
+ * from every other user in the process, so a class that is not used is left to its owner. An answer
+ * that arrives there after its class was unregistered kills the process, so closing waits for the
+ * answers. And umad_close_port() forgets only one registration, so this file ends each of them.
  */
 #include <errno.h>
 #include <link.h>
@@ -29,13 +29,13 @@
 #define AGENT_NONE      (-1)
 #define MAX_RECV_ERRORS 100u
 #define UMAD2SIM_BYTES  224u
-#define IBSIM_NAME      "sim" /* where IBSIM_SOCKNAME is not set */
+#define IBSIM_NAME      "sim" /* the simulator's name if IBSIM_SOCKNAME is not set */
 
 struct umad_transport {
 	struct ibcc_transport base;
 	struct ibcc_umad_port port;
 	struct ibcc_window *window;
-	struct ibcc_sim_clock *clock; /* NULL: the host's is the fabric's */
+	struct ibcc_sim_clock *clock; /* NULL: the host's clock is the fabric's */
 	int fd;
 	int agent[N_CLASSES];
 	void *sbuf, *rbuf;
@@ -98,7 +98,7 @@ static int port_recv(void *port, uint8_t mad[IBCC_MAD_BYTES], bool *undeliverabl
 		if (len > (int)IBCC_MAD_BYTES)
 			len = IBCC_MAD_BYTES;
 		memcpy(mad, umad_get_mad(u->rbuf), IBCC_MAD_BYTES);
-		/* The kernel's timeout, or ibsim's word that it knows no such way. */
+		/* The kernel's timeout, or ibsim's message that it knows no such route. */
 		*undeliverable = umad_status(u->rbuf) != 0;
 		return len;
 	}
@@ -106,7 +106,7 @@ static int port_recv(void *port, uint8_t mad[IBCC_MAD_BYTES], bool *undeliverabl
 		u->recv_errors = 0;
 		return -EAGAIN;
 	}
-	/* A single failure means nothing: umad2sim's poll wakes up for nothing now and then. */
+	/* A single failure means nothing: umad2sim's poll sometimes wakes up without a reason. */
 	return is_fatal(errno) || ++u->recv_errors > MAX_RECV_ERRORS ? -ENODEV : -EAGAIN;
 }
 
@@ -157,7 +157,7 @@ static void umad_free_transport(struct ibcc_transport *t)
 {
 	struct umad_transport *u = to_umad(t);
 
-	/* While an answer may still come, the descriptor is left to the end of the process. */
+	/* While an answer may still come, the descriptor stays open until the process ends. */
 	if (u->fd >= 0 && (!u->window || ibcc_window_drain(u->window))) {
 		for (int c = 0; c < N_CLASSES; c++) {
 			if (u->agent[c] != AGENT_NONE)
@@ -181,8 +181,8 @@ static const struct ibcc_transport_ops umad_ops = {
 	.free = umad_free_transport,
 };
 
-/* umad2sim copies a datagram into a buffer that is as long as its own request, with a header in
- * front: what is behind byte 224 comes from the memory behind the buffer.
+/* Whether a library is umad2sim. It copies a datagram into a buffer that is as long as its own
+ * request, with a header in front. So the bytes beyond 224 come from the memory behind the buffer.
  */
 static int is_umad2sim(struct dl_phdr_info *lib, size_t size, void *arg)
 {
@@ -191,8 +191,8 @@ static int is_umad2sim(struct dl_phdr_info *lib, size_t size, void *arg)
 	return lib->dlpi_name && strstr(lib->dlpi_name, "libumad2sim") != NULL;
 }
 
-/* Where a simulator is to tell its time: as `ibcc-sim exec` says, or else by its name. Stock ibsim
- * has no time of its own, so that no file of its name is no error.
+/* Opens the file in which a simulator publishes its time, as `ibcc-sim exec` names it, or else by
+ * the simulator's name. Stock ibsim publishes no time, so a missing file of its name is no error.
  */
 static int open_clock(struct umad_transport *u, char *text, size_t len)
 {

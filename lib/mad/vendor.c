@@ -15,16 +15,17 @@
 #define SECOND_NS     1000000000ull
 #define PATIENCE_NS   (300 * SECOND_NS)
 #define STATISTICS_NS (10 * SECOND_NS)
-/* So many of a type are asked before its others. */
+/* This many devices of a type are asked before the others of that type. */
 #define CANARIES 3u
 
 /* Devices with equal IDs. */
 struct type {
 	uint32_t vendor_id;
 	uint16_t device_id;
-	uint32_t n_asked, n_told, n_refused; /* by SMP */
-	uint32_t n_cc_told, n_cc_refused;    /* by class 0x21 */
-	bool cc_canary;                      /* one has been asked in this round */
+	uint32_t n_asked, n_told, n_refused; /* SMPs: nodes that were asked, answered, refused */
+	uint32_t n_cc_told, n_cc_refused;    /* class 0x21: nodes that answered, refused */
+	/* one device of the type has been asked in this round */
+	bool cc_canary;
 };
 
 struct ask {
@@ -34,8 +35,8 @@ struct ask {
 	struct ibcc_vendor *v;
 	uint32_t n_types;
 	struct type *type;
-	uint32_t *type_of; /* by endport; IBCC_NONE: not to be asked */
-	bool *asked;       /* by endport: by class 0x21, in this round */
+	uint32_t *type_of; /* by endport; IBCC_NONE: do not ask */
+	bool *asked;       /* by endport: asked by class 0x21 in this round */
 	struct ibcc_batch batch;
 };
 
@@ -72,7 +73,7 @@ static uint32_t find_type(struct ask *a, const struct ibcc_topo_node *n)
 	return a->n_types++;
 }
 
-/* What is known of the types from before. */
+/* Counts what is known of the types from before. */
 static void count(struct ask *a, uint32_t endport)
 {
 	const struct ibcc_vendor_endport *e = &a->v->ep[endport];
@@ -170,8 +171,10 @@ static void spare_general(struct ask *a)
 
 /* Class 0x21 */
 
-/* Whether a node may have NVIDIA's congestion control: it says so; or it is silent to SMPs, perhaps
- * because of an M_Key; or it was not asked since others of its type are silent, and none refuses.
+/* Whether a node may have NVIDIA's congestion control. One of these is true:
+ * - It says so.
+ * - It is silent to SMPs, perhaps because of an M_Key.
+ * - It was not asked, since others of its type are silent, and none refuses.
  */
 static bool may_have(const struct ask *a, uint32_t i)
 {
@@ -198,8 +201,7 @@ static bool is_due(const struct ask *a, uint32_t i)
 	       ibcc_transport_now_ns(a->tr) >= a->v->again_ns;
 }
 
-/* Whether an endport is asked as the first of its type; rather one that answers SMPs, if there is
- * one. */
+/* Whether to ask an endport as the first of its type. An endport that answers SMPs is preferred. */
 static bool is_cc_canary(struct ask *a, uint32_t i)
 {
 	struct type *type = &a->type[a->type_of[i]];
@@ -279,8 +281,8 @@ static int ask_and_take(struct ask *a, picks *fn)
 	return rc;
 }
 
-/* Judges the nodes that did not answer and may have the mechanism: it may well be on if it is on in
- * others of their type, or if they say that they are capable of it.
+/* Judges the nodes that did not answer and may have the mechanism. It may well be on if it is on in
+ * other nodes of their type, or if they say that they are capable of it.
  */
 static void judge_silent(struct ask *a)
 {
@@ -360,7 +362,7 @@ int ibcc_vendor_ask_algorithms(struct ibcc_transport *tr, const struct ibcc_topo
 
 static uint64_t grown(uint64_t now, uint64_t before)
 {
-	return now > before ? now - before : 0; /* it was cleared */
+	return now > before ? now - before : 0; /* a lower value: the counter was cleared */
 }
 
 static void take_statistics(struct ibcc_vendor_endport *e, const struct ibcc_mad_op *op)

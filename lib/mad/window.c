@@ -31,10 +31,10 @@
 #define MS              1000000ull
 #define SLOTS           256u /* twice the window, so that a free one is near */
 #define MUTE_LIMIT      128u
-#define RECEIVE_MAX     4u /* before sending goes on */
+#define RECEIVE_MAX     4u /* datagrams to receive before sending goes on */
 #define SLICE_MS        50 /* longest wait without looking at cancel */
-#define MAX_BACKOFF     3u /* the timeout doubles so often */
-#define LATE_SHARE      4u /* of its first timeout: an answer that takes longer hardly comes */
+#define MAX_BACKOFF     3u /* the timeout doubles this often */
+#define LATE_SHARE      4u /* part of its first timeout: an answer that takes longer hardly comes */
 #define RETRY_PAUSE_NS  (10 * MS)
 #define DRAIN_NS        (2000 * MS)
 #define PROBE_FIRST_NS  (1000 * MS)
@@ -43,7 +43,7 @@
 #define DEFAULT_TIMEOUT 200u
 #define MAX_TIMEOUT_MS  60000u
 #define MAX_RETRIES     16u
-#define LOSS_SAMPLE     100u /* attempts, between two looks at how many came to nothing */
+#define LOSS_SAMPLE     100u /* attempts between two checks of the losses */
 
 struct slot {
 	bool busy;
@@ -58,20 +58,22 @@ struct ibcc_window {
 	unsigned int size, node_size, timeout_ms, retries;
 	uint64_t node_gap_ns;
 
-	pthread_mutex_t run_lock; /* one run() at a time: guards all below but the flags */
+	/* allows one run() at a time; guards all members below except the flags */
+	pthread_mutex_t run_lock;
 	atomic_bool running, cancel;
 	bool gone;
 	struct slot slot[SLOTS];
 	struct ibcc_run_node *node; /* by LID */
 	struct ibcc_run run;
 	unsigned int in_flight;
-	uint64_t due_ns; /* no attempt's deadline is before */
+	uint64_t due_ns; /* the earliest deadline of an attempt, or a time before it */
 	uint32_t next_tid;
-	unsigned int unheard;     /* sends after the newest that was answered */
+	unsigned int unheard;     /* sends after the newest one that was answered */
 	uint64_t n_sent, n_heard; /* datagrams; equal when nothing is open */
 	uint64_t last_send_ns, probe_ns, probe_wait_ns;
-	unsigned int open_size;       /* what `size` is while little gets lost */
-	unsigned int n_tried, n_lost; /* attempts since it was looked at last, and of those */
+	unsigned int open_size; /* value of `size` while few datagrams get lost */
+	/* attempts since the last check of losses, and how many of them were lost */
+	unsigned int n_tried, n_lost;
 };
 
 static uint64_t now_ns(const struct ibcc_window *w)
@@ -79,13 +81,15 @@ static uint64_t now_ns(const struct ibcc_window *w)
 	return w->ops->now_ns(w->port);
 }
 
-/* The time that is told along with an answer. */
+/* The fabric's time that comes along with an answer. */
 static uint64_t fabric_ns(const struct ibcc_window *w, const uint8_t *answer)
 {
 	return w->ops->fabric_ns ? w->ops->fabric_ns(w->port, answer) : now_ns(w);
 }
 
-/* Adapts the window to losses: what is lost on the way to nodes that answer was too much. */
+/* Adapts the window to losses. A loss on the way to nodes that answer means that too many requests
+ * were in flight.
+ */
 static void count_loss(struct ibcc_window *w, unsigned int tried, unsigned int lost)
 {
 	w->n_tried += tried;
@@ -99,8 +103,8 @@ static void count_loss(struct ibcc_window *w, unsigned int tried, unsigned int l
 	w->n_tried = w->n_lost = 0;
 }
 
-/* An attempt failed: another one after a pause (ibsim reports at once what it cannot deliver), or
- * the end with `err`.
+/* Handles a failed attempt. Tries again after a pause (ibsim reports at once what it cannot
+ * deliver), or ends the request with `err`.
  */
 static void attempt_failed(struct ibcc_window *w, struct ibcc_run *r, size_t i, uint64_t now,
 			   int err)
@@ -121,7 +125,7 @@ static void attempt_failed(struct ibcc_window *w, struct ibcc_run *r, size_t i, 
 	ibcc_run_finish(r, i, err);
 }
 
-/* A free slot, and the transaction ID that leads to it. */
+/* Takes a free slot, and makes the transaction ID that leads to it. */
 static struct slot *slot_take(struct ibcc_window *w)
 {
 	while (w->slot[w->next_tid % SLOTS].busy || w->next_tid == 0)
@@ -147,7 +151,8 @@ static void send_one(struct ibcc_window *w, struct ibcc_run *r, size_t i)
 	struct ibcc_mad_header h;
 	int rc;
 
-	/* Only this field: a directed route has its hops where others have nothing. */
+	/* Sets only this field: a directed route has its hops in bytes that other MADs do not use.
+	 */
 	mad_set_field64(op->mad, 0, IB_MAD_TRID_F, w->next_tid);
 	ibcc_mad_header_unpack(op->mad, &h);
 	op->sent_ns = fabric_ns(w, NULL);
@@ -165,7 +170,8 @@ static void send_one(struct ibcc_window *w, struct ibcc_run *r, size_t i)
 	w->last_send_ns = now_ns(w);
 	if (ibcc_run_node_of(r, i))
 		ibcc_run_node_of(r, i)->next_ns = w->last_send_ns + w->node_gap_ns;
-	/* Somewhat longer than the kernel's own timeout, whose report is to come first. */
+	/* Somewhat longer than the kernel's own timeout, so that the kernel's report comes first.
+	 */
 	*s = (struct slot){ .busy = true,
 			    .tid = w->next_tid++,
 			    .op = i,
@@ -184,8 +190,8 @@ static bool is_mute(const struct ibcc_window *w)
 	return w->unheard >= MUTE_LIMIT;
 }
 
-/* Not more than MUTE_LIMIT requests may lie unread at the other side; one more now and then finds
- * out whether it is back.
+/* Whether to send. At most MUTE_LIMIT requests may lie unread at the other side. One more is sent
+ * now and then to find out whether it reads again.
  */
 static bool may_send(struct ibcc_window *w, uint64_t now)
 {
@@ -227,8 +233,8 @@ static void fill(struct ibcc_window *w, struct ibcc_run *r)
 	}
 }
 
-/* Class and attribute must agree as well: a late answer to an agent before us may carry any
- * transaction ID. Get and Set are both answered by GetResp.
+/* Whether a datagram answers a request. Class and attribute must agree as well: a late answer to an
+ * earlier agent may carry any transaction ID. GetResp answers both Get and Set.
  */
 static bool is_answer(const struct ibcc_mad_header *got, const uint8_t *asked)
 {
@@ -254,7 +260,7 @@ static void handle(struct ibcc_window *w, struct ibcc_run *r, const uint8_t *mad
 	ibcc_mad_header_unpack(mad, &h);
 	after = w->next_tid - 1 - (uint32_t)h.tid;
 	if (after >= 1u << 31)
-		return; /* none of ours */
+		return; /* not an answer to one of our requests */
 	w->n_heard++;
 	if (after < w->unheard)
 		w->unheard = after;
@@ -262,7 +268,7 @@ static void handle(struct ibcc_window *w, struct ibcc_run *r, const uint8_t *mad
 	w->probe_wait_ns = 0;
 	s = &w->slot[(uint32_t)h.tid % SLOTS];
 	if (!r || !s->busy || s->tid != (uint32_t)h.tid)
-		return; /* too late */
+		return; /* the request has ended */
 	op = &r->op[s->op];
 	if (!undeliverable && (len < (int)IBCC_MAD_BYTES || !is_answer(&h, op->mad)))
 		return;
@@ -287,8 +293,8 @@ static void handle(struct ibcc_window *w, struct ibcc_run *r, const uint8_t *mad
 	ibcc_run_finish(r, s->op, op->status ? -EREMOTEIO : 0);
 }
 
-/* Receives what is there, of which not all at once: a server that has answered everything would
- * have nothing to do until we have read it. Waits up to wait_ms for the first.
+/* Receives what has come, but not all at once: a server that has answered everything would have
+ * nothing to do until we have read it. Waits up to wait_ms for the first datagram.
  */
 static void receive(struct ibcc_window *w, struct ibcc_run *r, int wait_ms)
 {
@@ -306,7 +312,8 @@ static void receive(struct ibcc_window *w, struct ibcc_run *r, int wait_ms)
 	}
 }
 
-/* Ends attempts whose time is over, and lets others in beside those that are late. */
+/* Ends attempts whose time is over. While a request is late, others of the same node may be sent.
+ */
 static void expire(struct ibcc_window *w, struct ibcc_run *r, uint64_t now)
 {
 	if (now < w->due_ns)
@@ -331,7 +338,7 @@ static void expire(struct ibcc_window *w, struct ibcc_run *r, uint64_t now)
 	}
 }
 
-/* When the next thing is to be done, unless something comes. */
+/* The time of the next thing to do, if no datagram comes. */
 static uint64_t next_due(const struct ibcc_window *w, const struct ibcc_run *r, uint64_t now)
 {
 	if (w->in_flight >= w->size || is_mute(w))
@@ -341,7 +348,7 @@ static uint64_t next_due(const struct ibcc_window *w, const struct ibcc_run *r, 
 	return ibcc_run_due_ns(r) < w->due_ns ? ibcc_run_due_ns(r) : w->due_ns;
 }
 
-/* Ends a request that was begun, and whose answer is not waited for any more. */
+/* Ends a request that was begun. Its answer is not waited for any more. */
 static void give_up_on(struct ibcc_run *r, size_t i, int err)
 {
 	if (err == -ETIMEDOUT && r->progress[i].attempts)
@@ -349,7 +356,7 @@ static void give_up_on(struct ibcc_run *r, size_t i, int err)
 	ibcc_run_finish(r, i, err);
 }
 
-/* Every request that is not finished ends with err. */
+/* Ends every unfinished request with err. */
 static void give_up(struct ibcc_window *w, struct ibcc_run *r, int err)
 {
 	size_t i;
@@ -363,14 +370,14 @@ static void give_up(struct ibcc_window *w, struct ibcc_run *r, int err)
 	w->due_ns = UINT64_MAX;
 	while (r->n_later)
 		give_up_on(r, ibcc_run_later_pop(r), err);
-	/* Each that leaves lets another of its node in. */
+	/* Each request that ends lets another request of its node begin. */
 	while (ibcc_run_next(r, &i))
 		ibcc_run_finish(r, i, err);
 }
 
 static void work(struct ibcc_window *w, struct ibcc_run *r, uint64_t deadline_ns)
 {
-	/* What came since the last run tells whether the other side is alive. */
+	/* Datagrams that came since the last run show whether the other side is alive. */
 	receive(w, r, 0);
 	while (r->left) {
 		uint64_t now, due;
@@ -416,7 +423,7 @@ int ibcc_window_run(struct ibcc_window *w, struct ibcc_mad_op *op, size_t n, uin
 	work(w, &w->run, deadline_ns);
 	atomic_store(&w->running, false);
 	stats->window = w->size;
-	/* A silent server is probed; to open the port again would wait for it. */
+	/* A silent server is probed. Opening the port again would wait for that server. */
 	rc = w->gone ? -EIO : 0;
 out:
 	pthread_mutex_unlock(&w->run_lock);
@@ -466,7 +473,7 @@ struct ibcc_window *ibcc_window_new(const struct ibcc_port_ops *ops, void *port,
 	w->node_gap_ns = o->node_gap_us * 1000ull;
 	w->timeout_ms = pick(o->timeout_ms, DEFAULT_TIMEOUT, MAX_TIMEOUT_MS);
 	w->retries = o->retries > MAX_RETRIES ? MAX_RETRIES : o->retries;
-	/* Not where an earlier process with the same agent number may have been. */
+	/* Begins where an earlier process with the same agent number hardly was. */
 	w->next_tid = (uint32_t)(now_ns(w) >> 10) | 1;
 	pthread_mutex_init(&w->run_lock, NULL);
 	return w;

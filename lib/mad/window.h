@@ -12,32 +12,34 @@
 #include <ibcc/transport.h>
 
 #define IBCC_WINDOW_MAX      128u
-#define IBCC_WINDOW_NODE_MAX 16u /* of one node, so that a silent one does not stop the others */
+#define IBCC_WINDOW_NODE_MAX 16u /* of one node: a silent node must not stop the others */
 #define IBCC_WINDOW_LEAST    4u  /* losses make it no smaller: each costs a timeout */
-/* By directed routes together: SMPs travel on VL 15, which has no flow control, and the switches
- * that answer them have the subnet manager to serve. libibnetdisc has as many.
+/* Most requests by directed routes. SMPs travel on VL 15, which has no flow control, and the
+ * switches that answer them also serve the subnet manager. libibnetdisc has the same limit.
  */
 #define IBCC_WINDOW_DIRECT_MAX 2u
 
-/* How datagrams leave and arrive. */
+/* How datagrams leave and arrive at a port. */
 struct ibcc_port_ops {
-	/* Sends op->mad. 0; -ENODEV if the port is gone; another -errno if just this failed. */
+	/* Sends op->mad. 0; -ENODEV if the port is gone; another -errno if only this datagram
+	 * failed.
+	 */
 	int (*send)(void *port, const struct ibcc_mad_op *op, unsigned int timeout_ms);
 	/* Receives a datagram, waiting up to wait_ms, and returns its length. *undeliverable: it is
 	 * a request that came back without answer. -EAGAIN if none came; -ENODEV.
 	 */
 	int (*recv)(void *port, uint8_t mad[IBCC_MAD_BYTES], bool *undeliverable, int wait_ms);
 	uint64_t (*now_ns)(void *port);
-	/* See ibcc_transport_ops:fabric_ns; NULL: now_ns(). `answer`: when it was true, as far as
-	 * it says that itself; NULL: now.
+	/* See ibcc_transport_ops:fabric_ns; NULL: now_ns(). `answer`: asks for the time at which it
+	 * was true, as far as the answer says that itself; NULL: asks for the present time.
 	 */
 	uint64_t (*fabric_ns)(void *port, const uint8_t *answer);
 };
 
 struct ibcc_window;
 
-/* NULL without memory. The port stays the caller's. Of the options those that name no port; values
- * out of range are clamped.
+/* Makes a window; NULL without memory. The port stays the caller's. Uses the options that name no
+ * port; values out of range are clamped.
  */
 struct ibcc_window *ibcc_window_new(const struct ibcc_port_ops *ops, void *port,
 				    const struct ibcc_umad_options *o);

@@ -70,7 +70,7 @@ static size_t ring_pop(const struct ibcc_run *r, struct ibcc_run_ring *g)
 	return i;
 }
 
-/* Room at a request's node, or a place in its queue. */
+/* Takes a place at a request's node, or else a place in the node's queue. */
 static bool node_enter(struct ibcc_run *r, size_t i)
 {
 	struct ibcc_run_node *d = ibcc_run_node_of(r, i);
@@ -89,7 +89,7 @@ static bool node_enter(struct ibcc_run *r, size_t i)
 	return false;
 }
 
-/* The one that leaves makes room for the next in its node's queue. */
+/* Ends a request's place at its node, which the next request in the node's queue takes. */
 static void node_leave(struct ibcc_run *r, size_t i)
 {
 	struct ibcc_run_node *d = ibcc_run_node_of(r, i);
@@ -107,7 +107,7 @@ static void node_leave(struct ibcc_run *r, size_t i)
 	ring_push(r, &r->ready, next - 1);
 }
 
-/* Those that are due together keep the order in which they were asked for. */
+/* Requests that are due at the same time keep the order in which they were asked for. */
 static bool is_before(const struct ibcc_run *r, size_t a, size_t b)
 {
 	uint64_t x = r->progress[a].due_ns, y = r->progress[b].due_ns;
