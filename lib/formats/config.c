@@ -151,7 +151,7 @@ void ibcc_config_defaults(struct ibcc_config *c, const char *fabric)
 	snprintf(c->state_file, sizeof(c->state_file), "/var/lib/ibcc-tune/%s/state.db", fabric);
 }
 
-/* A path in a file that a daemon reads must not depend on where it was started. */
+/* A path in a file that a daemon reads must not depend on where that daemon was started. */
 static void want_absolute(const struct ibcc_yaml *y, const char *key, const char *path,
 			  struct ibcc_yaml_errors *e)
 {
@@ -318,7 +318,7 @@ int ibcc_config_read_key(const char *file, uint64_t *key, char *why, size_t len)
 	while (n > 0 && isspace((unsigned char)text[n - 1]))
 		n--;
 	text[n] = '\0';
-	/* What the file holds is a secret and never told. */
+	/* The file holds a secret, so the message never shows its contents. */
 	if (strncmp(text, "0x", 2) || strlen(text) != (size_t)n ||
 	    ibcc_yaml_parse_uint(text, key)) {
 		snprintf(why, len, "%s:1:1: want one CC_Key of up to 64 bits as 0x...", file);

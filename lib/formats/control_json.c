@@ -89,7 +89,9 @@ static void set_number(struct ibcc_control_root *r, const struct number *n, json
 	memcpy(at, &v64, sizeof(v64));
 }
 
-/* [GUID, port, member, Mb/s, waiting in permille, blind]; the last three only where known. */
+/* A contributor as [GUID, port, member, Mb/s, waiting in permille, blind]; the last three only if
+ * they are known.
+ */
 static json_t *node_json(const struct ibcc_control_node *n)
 {
 	json_t *o = json_pack("[oib]", ibcc_json_guid(n->guid), n->port, n->member);
@@ -148,7 +150,7 @@ static bool read_name(const json_t *v, const char *const *names, size_t n, int *
 	return false;
 }
 
-/* Only of phases that set something; others are not saved. */
+/* Reads a phase. Only phases that set something are valid; others are not saved. */
 static bool read_phase(const json_t *v, enum ibcc_phase *phase)
 {
 	const char *text = json_string_value(v);
@@ -198,7 +200,7 @@ static bool read_node(const json_t *o, struct ibcc_control_node *n)
 	return true;
 }
 
-/* NULL, or the key that is wrong. */
+/* Reads the facts of a root. Returns NULL, or the key that is wrong. */
 static const char *read_facts(const json_t *o, struct ibcc_control_root *r)
 {
 	enum ibcc_phase phase;

@@ -9,7 +9,7 @@ const char *ibcc_kind_name(enum ibcc_congestion kind)
 	return kind == IBCC_CONGESTION_INPUT ? "input" : "output";
 }
 
-/* The figures of a decision by their names; an object without keys where it has none. */
+/* The figures of a decision by their names; an object without keys if it has no figures. */
 static json_t *figures(const struct ibcc_decision *d)
 {
 	const uint32_t v[IBCC_DECISION_FIGURES] = { d->a, d->b, d->c };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Reads ibsim's netfiles and ibnetdiscover's output, which is the same language with more in its
- * comments. Where the language leaves room, this follows ibsim: the same file gives the same
- * fabric here and there, with the same GUIDs. read_line() takes one line; link_halves() joins the
- * two ends of each link at the end.
+ * comments. Where the language leaves room, this file follows ibsim: both make the same fabric,
+ * with the same GUIDs, of one file. read_line() takes one line; link_halves() joins the two ends of
+ * each link at the end.
  */
 #include <ctype.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Copies a netfile as stock ibsim has to get it.
+/* Copies a netfile in the form that stock ibsim needs.
  *
- * ibsim 0.10 takes a link's width and speed that it does not know, or that is not right behind
- * "lid N", for 4x SDR, and exits at an option e= or extspeed= beyond HDR. So the width and speed
- * are put where it looks, and speeds beyond HDR become HDR.
+ * If ibsim 0.10 does not know a link's width and speed, or does not find them directly behind "lid
+ * N", it assumes 4x SDR. At an option e= or extspeed= beyond HDR it exits. So the copy has the
+ * width and speed where ibsim looks, and speeds beyond HDR become HDR.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include "lib/formats/netfile_text.h"
 
-#define EXT_SPEEDS 7ul /* the extended speeds that it knows: FDR, EDR, HDR */
+#define EXT_SPEEDS 7ul /* the extended speeds that ibsim knows: FDR, EDR, HDR */
 #define EXT_HDR    4ul
 
 /* Whether a word is where ibsim looks: behind the "lid N" that follows the last quote. */

@@ -147,7 +147,7 @@ static void write_port(const struct writer *w, uint32_t port)
 		p->rate_mbps == peer->rate_mbps;
 	fprintf(w->out, "\"%s\" lid %u %s", quotable(w, peer->node, desc), lid_of(t, p->peer),
 		rate);
-	/* What ibsim cannot have is behind the point up to which it reads. */
+	/* Text that must be hidden from ibsim stands behind the point up to which ibsim reads. */
 	if (!is_exact)
 		fprintf(w->out, " rate %u", p->rate_mbps);
 	if (p->mtu_bytes != IBCC_LINK_DEFAULT_MTU_BYTES)

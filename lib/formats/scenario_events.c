@@ -29,7 +29,7 @@ static int read_sink(const struct ibcc_yaml *y, const struct event_yaml *ey,
 		ibcc_yaml_error(y, e, ey->sink, "events.rate", "missing, want the sink's rate");
 		return -EINVAL;
 	}
-	if (!rate || strcmp(rate, "link")) /* value 0 means the link's */
+	if (!rate || strcmp(rate, "link")) /* value 0 means the link's rate */
 		bad = ibcc_scenario_read_rate(y, ey->rate, "events.rate", &ev->value, e);
 	return rc ? rc : bad;
 }

@@ -12,7 +12,7 @@
 #define IBCC_SCENARIO_HOSTS_MAX       254u /* ports of a switch */
 #define IBCC_SCENARIO_QUEUE_PAIRS_MAX 256u
 
-/* Times of a scenario in milliseconds: at most so many, which a double holds to the picosecond. */
+/* Longest time in a scenario, in milliseconds. A double holds it exact to the picosecond. */
 #define IBCC_SCENARIO_MAX_MS 1e6
 
 static inline uint64_t ibcc_scenario_ps(double ms)
@@ -46,18 +46,18 @@ int ibcc_scenario_read_traffic(const struct ibcc_yaml *y, const struct ibcc_yaml
 int ibcc_scenario_read_events(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			      struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
 
-/* Static congestion control settings into s->cc. */
+/* Reads static congestion control settings into s->cc. */
 int ibcc_scenario_read_cc(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			  struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
 
-/* What devices nodes are, into s->profile, and their IDs into s->topo; those without congestion
- * control are added to s->no_cc. -EINVAL, -ENOMEM.
+/* Reads which devices the nodes are into s->profile, and the devices' IDs into s->topo. Nodes
+ * without congestion control are added to s->no_cc. -EINVAL, -ENOMEM.
  */
 int ibcc_scenario_read_devices(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			       struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
 
-/* The hosts of a plan, with names that differ; and how it uses verbs. Into s->verbs, which has its
- * defaults. -EINVAL, -ENOMEM.
+/* Reads the hosts of a plan, with names that differ, and how the plan uses verbs. Into s->verbs,
+ * which has its defaults. -EINVAL, -ENOMEM.
  */
 int ibcc_scenario_read_hosts(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			     struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
@@ -85,7 +85,7 @@ int ibcc_scenario_find_node(const struct ibcc_yaml *y, const struct ibcc_yaml_no
 			    const char *path, const struct ibcc_topo *t, const char *text,
 			    uint32_t *node, struct ibcc_yaml_errors *e);
 
-/* A place as NODE/PORT; NODE alone for port 1 of a channel adapter. */
+/* Reads a place as NODE/PORT; NODE alone stands for port 1 of a channel adapter. */
 int ibcc_scenario_read_port(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			    const char *path, const struct ibcc_topo *t, uint32_t *node,
 			    uint8_t *port, struct ibcc_yaml_errors *e);

@@ -476,7 +476,7 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 		rc = read_tree(y, &ty, e);
 	} else {
 		rc = ibcc_yaml_each(y, ty.nodes, "topology.nodes", read_node, &ty, e);
-		/* Without all nodes every link to one of the missing would be an error, too. */
+		/* While nodes are missing, every link to one of them would be an error, too. */
 		if (!rc && ty.links)
 			rc = ibcc_yaml_each(y, ty.links, "topology.links", read_link, &ty, e);
 	}

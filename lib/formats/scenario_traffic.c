@@ -120,7 +120,7 @@ static int check_rate(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 	return 0;
 }
 
-/* What can be merged, and still fits. */
+/* Checks that the item can be merged, and that the merged flow still fits the other keys. */
 static int check_merged(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			const struct traffic_yaml *ty, const struct side *to,
 			const struct side *left_out, struct ibcc_yaml_errors *e)
@@ -204,7 +204,7 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 	}
 	if (ty.to_except && !ty.merged) {
 		side_remove(&to, &to_except);
-		to.all = false; /* a flow to each that is left */
+		to.all = false; /* one flow to each node that is left */
 	}
 	bad = check_rate(y, n, &ty, e);
 	rc = rc ? rc : bad;
@@ -246,7 +246,7 @@ static int by_name(const void *a, const void *b, void *arg)
 	return strcmp(flow[*(const uint32_t *)a].name, flow[*(const uint32_t *)b].name);
 }
 
-/* Checks that no two flows have the same name, since reports know them by it. */
+/* Checks that no two flows have the same name, since reports identify them by it. */
 static int check_names(const struct ibcc_yaml *y, const struct traffic *tr,
 		       struct ibcc_yaml_errors *e)
 {

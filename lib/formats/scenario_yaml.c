@@ -47,7 +47,7 @@ static int read_no_cc(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 	return ibcc_yaml_each(y, n, "no_congestion_control", add_no_cc, s, e);
 }
 
-/* LIDs and routes, VLs, and whether packets fit the links. */
+/* Sets LIDs, routes and VLs, and checks whether packets fit the links. */
 static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy,
 		       const struct ibcc_scenario_routes *routes, struct ibcc_scenario *s,
 		       struct ibcc_yaml_errors *e)
@@ -159,7 +159,7 @@ static int read_scenario(const struct ibcc_yaml *y, struct ibcc_scenario *s,
 		{ IBCC_YAML_MEMBER("measure_from_ms", DOUBLE, struct scenario_yaml,
 				   measure_from_ms),
 		  .max = IBCC_SCENARIO_MAX_MS },
-		/* Hosts without one are at one switch. */
+		/* Hosts without a topology are at one switch. */
 		{ IBCC_YAML_MEMBER("topology", NODE, struct scenario_yaml, topology),
 		  .required = !ibcc_yaml_get(y, root, "hosts"),
 		  .want = "nodes with links, tree, or netfile" },
@@ -212,7 +212,7 @@ int ibcc_scenario_load_set(const char *file, const char *const *set, size_t n_se
 		bad = ibcc_yaml_set(y, set[i], e);
 		rc = rc ? rc : bad;
 	}
-	/* The rest is checked in spite of that: all errors at once. */
+	/* The rest is checked in spite of that, to report all errors at once. */
 	bad = read_scenario(y, &read, e);
 	rc = rc ? rc : bad;
 	if (rc)

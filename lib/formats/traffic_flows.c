@@ -11,7 +11,7 @@
 
 static int grow(struct traffic *tr)
 {
-	uint32_t n = tr->s->n_flows, cap = tr->cap; /* of each of both */
+	uint32_t n = tr->s->n_flows, cap = tr->cap; /* capacity of each of the two arrays */
 	struct ibcc_flow_spec *flow = ibcc_grow(tr->s->flow, n, &cap, sizeof(*flow));
 	struct origin *origin;
 
@@ -86,8 +86,8 @@ static int add_flow(struct traffic *tr, const struct ibcc_yaml *y, const struct 
 	return 0;
 }
 
-/* Makes one flow to all instead of one to each. Exponential arrivals of several flows are the same
- * as those of one flow with the sum of their rates whose packets choose a destination at random.
+/* Makes one flow to all instead of one to each. Several flows with exponential arrivals equal one
+ * flow with the sum of their rates whose packets choose a destination at random.
  */
 static void merge(const struct traffic *tr, struct ibcc_flow_spec *f, const struct traffic_yaml *ty,
 		  struct ibcc_route_use *use, uint32_t from, const struct side *to,

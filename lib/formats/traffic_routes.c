@@ -49,8 +49,8 @@ static bool has_route(const struct ibcc_topo *t, uint32_t from, uint32_t to)
 	return peer == to || (lid < sw->lft_len && sw->lft[lid] != IBCC_LFT_NONE);
 }
 
-/* Whether there is a route to wherever a flow goes. If not, *to is a node without one, or IBCC_NONE
- * for a flow to all without any destination.
+/* Whether there is a route to every destination of a flow. If not, *to is a node without one, or
+ * IBCC_NONE for a flow to all that has no destination.
  */
 static bool all_routes(const struct traffic *tr, const struct ibcc_route_use *use, uint32_t *to)
 {
