@@ -138,7 +138,8 @@ int ibcc_state_begin(struct ibcc_state *s, const struct ibcc_txn *txn, const str
 	int64_t new_id = txn->extends;
 	int rc;
 
-	ibcc_state_load_book(s); /* without this one, which is to come into it at its end */
+	/* loads the book without this transaction, which comes into it at its end */
+	ibcc_state_load_book(s);
 	s->first_seq = 0;
 	rc = begin(s);
 	if (!rc)

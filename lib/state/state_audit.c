@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where the state file does not know what became of a change. */
+/* Settles changes of which the state file does not know whether they were made. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/state/state_db.h"
 
-/* Whether a change was made is not known when nobody heard the end of its transaction, or the node
- * did not answer. (The transaction that is being carried out is open.)
+/* Whether it is unknown that a change was made: the program did not see the end of the transaction,
+ * or the node did not answer. (A transaction that is being carried out is open.)
  */
 #define UNSETTLED                                                                                  \
 	IBCC_STATE_SOUND                                                                           \
@@ -101,7 +101,7 @@ int ibcc_state_settle(struct ibcc_state *s, ibcc_state_settle_fn *fn, void *arg,
 	return rc;
 }
 
-/* What is held against the state file. */
+/* What is compared with the state file. */
 struct look {
 	const struct ibcc_topo *t;
 	const struct ibcc_settings *actual;
@@ -130,7 +130,7 @@ int ibcc_state_audit(struct ibcc_state *s, const struct ibcc_topo *t,
 
 	*a = (struct ibcc_audit){ 0 };
 	rc = ibcc_state_settle(s, settle, &x, why);
-	/* What cannot be settled now will be another time. */
+	/* A change that cannot be settled now is settled another time. */
 	if (!rc || rc == -EIO)
 		rc = ibcc_state_book(s, &book, why);
 	if (!rc && ibcc_audit_run(book, t, actual, a))

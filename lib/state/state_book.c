@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the state file says is ours, in memory: the way back, and what should be on the fabric. */
+/* Keeps in memory which settings the state file says are ours: the way back, and what should be on
+ * the fabric.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -28,7 +30,7 @@ int ibcc_state_read_change(sqlite3_stmt *st, struct ibcc_change *c)
 	return 0;
 }
 
-/* By attribute, and for each by time. */
+/* By attribute, and for each attribute by time. */
 static const char book_sql[] =
 	"SELECT c.node_guid, c.port, c.attr_id, c.attr_mod, c.lid, c.old, c.new, c.port_block,"
 	" c.txn, t.action, c.outcome = 'verified', " IBCC_STATE_PLACE_SOUND
@@ -44,7 +46,7 @@ static enum ibcc_book_act act_of(const char *action)
 	return action && !strcmp(action, "disable") ? IBCC_BOOK_OFF : IBCC_BOOK_MAKE;
 }
 
-/* What is wrong with a row; NULL: nothing, and it is in *c. */
+/* Reads a row into *c. Returns NULL, or what is wrong with the row. */
 static const char *read_row(sqlite3_stmt *st, struct ibcc_change *c)
 {
 	const char *what;
@@ -69,7 +71,8 @@ static void count_damaged(struct ibcc_damage *d, uint64_t guid, unsigned int por
 			     port, ibcc_cc_attr_name(attr_id), (long long)txn, what);
 }
 
-/* Notes whose row is damaged. Rows come by attribute, so those of one stand together. */
+/* Notes to which endport and attribute a damaged row belongs. Rows of one attribute come together.
+ */
 static int note_damaged(struct ibcc_damage *d, struct ibcc_plan *places, sqlite3_stmt *st,
 			const char *what)
 {
@@ -89,7 +92,9 @@ static int note_damaged(struct ibcc_damage *d, struct ibcc_plan *places, sqlite3
 	return ibcc_plan_append(places, &c);
 }
 
-/* Of a damaged attribute neither the value before us is known for certain, nor the last one. */
+/* Drops a damaged attribute from the book: neither its value before our first write nor its last
+ * value is known for certain.
+ */
 static void drop_damaged(struct ibcc_book *b, const struct ibcc_plan *places, struct ibcc_damage *d)
 {
 	uint32_t i;
@@ -132,7 +137,7 @@ int ibcc_state_read_book(struct ibcc_state *s, int64_t from, struct ibcc_book *b
 	return rc ? rc : step == SQLITE_DONE ? 0 : -EIO;
 }
 
-/* Changes with each commit of another connection. */
+/* A number that changes with each commit of another connection. */
 static int64_t data_version(struct ibcc_state *s)
 {
 	return ibcc_state_ask(s->db, "PRAGMA data_version", 0);
@@ -191,7 +196,7 @@ static void note(struct ibcc_state *s, int64_t id, const struct ibcc_txn *txn,
 	if (err == -EPERM)
 		return;
 	if (note_changes(&s->book, id, txn, plan, r))
-		s->book_fresh = false; /* no memory: read it again */
+		s->book_fresh = false; /* without memory, the book is read again */
 	else if (!err && txn->undoes_from > 0)
 		ibcc_book_forget(&s->book, txn->undoes_from);
 }
@@ -222,13 +227,15 @@ static bool is_pruned(struct ibcc_state *s, int64_t id)
 	struct ibcc_trial t;
 
 	free(text);
-	/* What is on trial is kept, and what a rollback that is owed goes back over. */
+	/* The history of a transaction on trial is kept, and so is the one that a rollback still
+	 * needs.
+	 */
 	return pruned && (ibcc_state_trial(s, &t) || !t.pending || t.txn != id) &&
 	       !ibcc_state_owes_back(s, id);
 }
 
-/* The way back to a moment in between is in the file alone, unless all that it lacks is how the
- * transaction of that moment ended.
+/* Reads the way back to a moment in between, which only the file has. If the book is ahead of the
+ * file, that works only if the file lacks no more than the end of that moment's transaction.
  */
 static int undo_from(struct ibcc_state *s, int64_t from, struct ibcc_plan *joined, int64_t *first,
 		     struct ibcc_damage *damage, struct ibcc_why *why)

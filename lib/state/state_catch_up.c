@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What was carried out while it could not be written down, written down at last: the difference of
- * what we know to what the file says.
+/* Stores changes that were carried out while the state file could not be written. They are the
+ * difference between what we know and what the file says.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "lib/state/state_db.h"
 
-/* One of the transactions that make it up. */
+/* One of the transactions that the difference is stored as. */
 struct part {
 	struct ibcc_plan plan;
 	bool uncertain;
@@ -17,8 +17,8 @@ struct part {
 
 struct diff {
 	struct part back, off, made;
-	bool all_back; /* nothing of what the file says is ours any more */
-	int64_t first; /* of the transactions that the file says are ours */
+	bool all_back; /* all settings that the file says are ours have been reverted */
+	int64_t first; /* the first of the transactions that the file says are ours */
 };
 
 static int add(struct part *p, const struct ibcc_book_entry *e, const uint8_t *old_data,
@@ -38,7 +38,7 @@ static bool same(const struct ibcc_book_entry *a, const struct ibcc_book_entry *
 	return a->certain == b->certain && !memcmp(a->last, b->last, sizeof(a->last));
 }
 
-/* What we know of, and the file does not, or not as it is. */
+/* Finds settings that we know of and that the file lacks or has with other values. */
 static int diff_known(struct diff *d, const struct ibcc_book *file, const struct ibcc_book *known)
 {
 	int rc = 0;
@@ -56,7 +56,7 @@ static int diff_known(struct diff *d, const struct ibcc_book *file, const struct
 	return rc;
 }
 
-/* What the file takes for ours, and we know is taken back. */
+/* Finds settings that the file says are ours and that we know were reverted. */
 static int diff_back(struct diff *d, const struct ibcc_book *file, const struct ibcc_book *known)
 {
 	struct ibcc_plan joined;
@@ -94,7 +94,7 @@ static int record(struct ibcc_state *s, const struct part *p, const char *action
 		return rc;
 	if (ibcc_result_init(&r, p->plan.n))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
-	/* Those of which it is not certain are settled by looking at the nodes. */
+	/* Changes that are uncertain are settled later by reading the nodes. */
 	for (uint32_t i = 0; i < p->plan.n; i++)
 		r.change[i].outcome = p->uncertain ? IBCC_OUTCOME_PENDING : IBCC_OUTCOME_VERIFIED;
 	rc = ibcc_state_end(s, id, &r, p->uncertain ? -EIO : 0, "", why);
@@ -126,8 +126,8 @@ int ibcc_state_catch_up(struct ibcc_state *s, struct ibcc_why *why)
 		rc = diff_back(&d, &file, &s->book);
 	if (rc)
 		rc = rc == -ENOMEM ? ibcc_why_set(why, rc, "no memory") : ibcc_state_failed(s, why);
-	/* Our book is as it is to be already: what is recorded stays out of it, since a part may be
-	 * all that can be. It is read again after it.
+	/* The book in memory has these changes already, so storing them must not change it: perhaps
+	 * only a part can be stored. It is read again afterwards.
 	 */
 	s->book_fresh = false;
 	mine = s->book;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Inside of the state: the database handle, shared by state.c (writes) and state_query.c (reads).
+/* Internals of the state: the database handle, shared by state.c (writes) and state_query.c
+ * (reads).
  */
 #ifndef IBCC_STATE_DB_H
 #define IBCC_STATE_DB_H
@@ -12,47 +13,48 @@
 
 struct ibcc_state {
 	char *file;
-	sqlite3 *db;   /* NULL: cannot even be read */
-	bool writable; /* opened so, which says nothing about the disk */
+	sqlite3 *db;   /* NULL: the file cannot even be read */
+	bool writable; /* opened for writing, which says nothing about the disk */
 	bool alone;    /* no other process can have a transaction open */
-	dev_t dev;     /* of the file that is open */
+	dev_t dev;     /* device and inode of the open file */
 	ino_t ino;
-	bool failing;            /* the last write did not succeed, */
-	struct ibcc_why trouble; /* and why it did not */
+	bool failing;            /* the last write failed */
+	struct ibcc_why trouble; /* why it failed */
 	uint32_t interrupted;
-	/* What the file says is ours, kept up with every write of our own. Another process's shows
-	 * in data_version.
+	/* The settings that the file says are ours. Each of our own writes updates the book. A
+	 * write of another process shows in data_version.
 	 */
 	struct ibcc_book book;
-	bool book_fresh; /* as the file says, or ahead of it */
-	bool whole;      /* it was read from a file once */
-	bool ahead;      /* it has what could not be written down */
-	int64_t newest;  /* transaction in it */
+	bool book_fresh; /* the book is as the file says, or ahead of it */
+	bool whole;      /* the book was read from a file once */
+	bool ahead;      /* the book has changes that could not be stored */
+	int64_t newest;  /* newest transaction in the book */
 	int64_t data_version;
-	struct ibcc_damage damage; /* of what the book was read from */
-	bool damaged;              /* rows were, when the file was looked at last: */
+	struct ibcc_damage damage; /* damage of the file that the book was read from */
+	/* rows were damaged when the file was last checked; damage_text says which */
+	bool damaged;
 	struct ibcc_why damage_text;
-	/* Of the transaction that is open; borrowed. */
+	/* The transaction that is open; borrowed. */
 	const struct ibcc_txn *txn;
 	const struct ibcc_plan *plan;
-	int64_t first_seq; /* of its changes: more than 0 if it extends a transaction */
+	int64_t first_seq; /* number of its first change: above 0 if it extends a transaction */
 };
 
-/* -EIO or -ENOMEM with the database's own words, which become the state's trouble. */
+/* Returns -EIO or -ENOMEM with the database's own words, which become the state's trouble. */
 int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why);
 
-/* Runs a statement once, whose first values are numbers and whose others are texts. -EIO. */
+/* Runs a statement once. Its first values are numbers, the others are texts. -EIO. */
 int ibcc_state_run(struct ibcc_state *s, const char *sql, const int64_t *number, int n,
 		   const char *const *text, int n_text);
 
-/* The number that a query answers, whose parameter, if it has one, is `value`. -1: it answers none,
- * or cannot be asked (db may be NULL).
+/* The number that a query returns. `value` is the query's parameter, if it has one. -1: it returns
+ * none, or cannot be run (db may be NULL).
  */
 int64_t ibcc_state_ask(sqlite3 *db, const char *sql, int64_t value);
 
-/* Checksums of rows, in SQL: of where a change was made, of all that counts of a change (c), and of
- * its transaction (t). Who updates a column gives the new value, and keeps the old sum of a row
- * that is damaged: see IBCC_STATE_RESUM.
+/* Checksums of rows, in SQL. They cover the place of a change, the columns of a change (c) that
+ * count, and its transaction (t). An update of a column passes the new value. It keeps the old sum
+ * of a damaged row: see IBCC_STATE_RESUM.
  */
 #define IBCC_STATE_PLACE_SUM "row_sum(c.txn, c.seq, c.node_guid, c.port, c.attr_id, c.attr_mod)"
 #define IBCC_STATE_CHANGE_SUM(outcome)                                                             \
@@ -69,9 +71,9 @@ int64_t ibcc_state_ask(sqlite3 *db, const char *sql, int64_t value);
 #define IBCC_STATE_TXN_RESUM(undone_by, outcome)                                                   \
 	IBCC_STATE_RESUM(IBCC_STATE_TXN_SOUND, IBCC_STATE_TXN_SUM(undone_by, outcome), "t.sum")
 
-/* Changes that say what is on the fabric because of us, or because of what we took back in part,
- * and those that are damaged, so that they may say anything. Keys (attribute 0x12) are not stored,
- * and are no settings.
+/* Selects changes that say what is on the fabric because of our writes, or because of reverts in
+ * part. Also selects damaged changes, since they may say anything. Keys (attribute 0x12) are not
+ * stored, and are not settings.
  */
 #define IBCC_STATE_SOUND "(" IBCC_STATE_CHANGE_SOUND " AND " IBCC_STATE_TXN_SOUND ")"
 #define IBCC_STATE_LIVE                                                                            \
@@ -81,54 +83,58 @@ int64_t ibcc_state_ask(sqlite3 *db, const char *sql, int64_t value);
 	" AND NOT (" IBCC_STATE_CHANGE_SOUND                                                       \
 	" AND (c.outcome IN ('skipped', 'dry', 'unmade', 'damaged') OR c.attr_id = 18))"
 
-/* Brings the book up to date; what is known stays where the file cannot be read. -EIO: nothing is
- * known; -ENOMEM.
+/* Brings the book up to date. If the file cannot be read, the book keeps what is known. -EIO:
+ * nothing is known; -ENOMEM.
  */
 int ibcc_state_load_book(struct ibcc_state *s);
-/* Reads the changes of transactions from `from` on into an empty book, and says what is left out of
- * it since it is damaged. -EIO, -ENOMEM.
+/* Reads the changes of transactions from `from` on into an empty book. Reports what is left out of
+ * it because it is damaged. -EIO, -ENOMEM.
  */
 int ibcc_state_read_book(struct ibcc_state *s, int64_t from, struct ibcc_book *b,
 			 struct ibcc_damage *damage);
-/* Takes into the book what became of the open transaction; see ibcc_state_end(). */
+/* Records the outcome of the open transaction in the book; see ibcc_state_end(). */
 void ibcc_state_note_result(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err);
 
-/* To be called within the commits of ibcc_state_begin() and ibcc_state_end(), there of any
- * transaction. -EIO.
+/* Call these within the commits of ibcc_state_begin() and ibcc_state_end(). The function for the
+ * end is called for each transaction. -EIO.
  */
 int ibcc_state_insert_trial(struct ibcc_state *s, int64_t id, uint32_t within_s);
 int ibcc_state_update_trials(struct ibcc_state *s, int64_t id, int err);
 
-/* state_steps.c: within the commit of ibcc_state_begin(). -EIO. */
+/* state_steps.c. Call within the commit of ibcc_state_begin(). -EIO. */
 int ibcc_state_reopen(struct ibcc_state *s, int64_t id, int64_t *first_seq);
 int ibcc_state_store_steps(struct ibcc_state *s, const struct ibcc_txn *txn, int64_t id);
 
-/* state_debt.c: is a rollback owed to the moment before a transaction, or to an earlier one? */
+/* state_debt.c. Is a rollback owed to the moment before a transaction, or to an earlier one? */
 bool ibcc_state_owes_back(struct ibcc_state *s, int64_t id);
 
-/* A column of the table "effect" as an object, null for none. */
+/* A column of the table "effect" as an object; null if it is empty. */
 json_t *ibcc_state_read_sample(sqlite3_stmt *st, int column);
 
-/* A column of a row as the JSON object that it is, or null: a new reference. */
+/* A column of a row as the JSON object that it holds, or null: a new reference. */
 json_t *ibcc_state_read_object(sqlite3_stmt *st, int column);
 
-/* Writes down what is only in the book. -EIO, -ENOMEM. */
+/* Stores what is only in the book. -EIO, -ENOMEM. */
 int ibcc_state_catch_up(struct ibcc_state *s, struct ibcc_why *why);
 
-/* The first eight columns of a row: node_guid, port, attr_id, attr_mod, lid, old, new, port_block.
- * -EIO: no change of ours looks like that.
+/* Reads the first eight columns of a row: node_guid, port, attr_id, attr_mod, lid, old, new,
+ * port_block. -EIO: the row cannot be a change of ours.
  */
 int ibcc_state_read_change(sqlite3_stmt *st, struct ibcc_change *c);
 
-/* state_sum.c: the function row_sum() for a connection; a code of SQLite. */
+/* state_sum.c. Adds the SQL function row_sum() to a connection. Returns a code of SQLite. */
 int ibcc_state_add_sums(sqlite3 *db);
-/* Gives the tables of a file of version 1 their sums; to be called within a commit, which also sets
- * the version. A code of SQLite.
+/* Adds sums to the tables of a file of version 1. Call within a commit that also sets the version.
+ * Returns a code of SQLite.
  */
 int ibcc_state_migrate_sums(sqlite3 *db);
-/* The same for one who can only read: all rows look as if they had their sums. */
+/* For a connection that can only read: makes all rows of a version 1 file look as if they had their
+ * sums. Returns a code of SQLite.
+ */
 int ibcc_state_pretend_sums(sqlite3 *db);
-/* Sums of a transaction that was just inserted, and of its changes from a number on. -EIO. */
+/* Sets the sums of a transaction that was just inserted, and of its changes from number `first_seq`
+ * on. -EIO.
+ */
 int ibcc_state_seal(struct ibcc_state *s, int64_t id, int64_t first_seq);
 
 #endif

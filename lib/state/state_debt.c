@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a rollback or a disable could not do at an endport that was away: kept until it is done,
- * since the operator who asked for it hears it once and may be gone.
+/* Stores rollbacks and disables that could not be done because the endport was away. They stay
+ * until they are done: the operator who asked for them sees the message once and may be gone.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "lib/state/state_db.h"
 
-/* Nothing is owed where a plan was written since: that one was asked for later. */
+/* A plan that was written later cancels what is owed: its operator asked for it later. */
 static const char read_sql[] =
 	"SELECT d.node_guid, d.port, d.off, d.from_txn, d.txn,"
 	" coalesce((SELECT n.node FROM change AS n WHERE n.node_guid = d.node_guid"
@@ -20,7 +20,8 @@ static const char read_sql[] =
 	" AND c.node_guid = d.node_guid AND c.port = d.port AND t.id > d.txn"
 	" AND t.action NOT IN ('rollback', 'disable', 'repair'))"
 	" ORDER BY d.txn, d.node_guid, d.port";
-/* The newest wish counts; of two rollbacks the one that goes farther back, where 0 is all. */
+/* The newest request counts. Of two rollbacks the one that goes farther back counts; 0 means all.
+ */
 #define FROM "iif(off OR ?3, ?4, min(from_txn, ?4))"
 static const char owe_sql[] =
 	"INSERT INTO debt (node_guid, port, off, from_txn, txn, sum)"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What was measured: before and after each transaction, and over the last day. It explains, and
- * nothing rests on it: what cannot be written is left out.
+/* Stores what was measured before and after each transaction, and over the last day. This data
+ * explains, and no decision depends on it. So a measurement that cannot be stored is left out.
  */
 #include <errno.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "lib/state/state_db.h"
 
 #define DAY_S     86400
-#define MOST_ROWS 4000 /* a row a minute, and those at transactions */
+#define MOST_ROWS 4000 /* a row each minute, and rows at transactions */
 
 static const char *const names[IBCC_SAMPLE_FIELDS] = {
 	[IBCC_SAMPLE_ROOTS] = "roots",
@@ -76,7 +76,7 @@ int ibcc_state_after(struct ibcc_state *s, int64_t first, int64_t last, unsigned
 	return run_with(s, sql, number, 3, sample);
 }
 
-/* A newer measurement that never came is told from one that is still to come by its passes. */
+/* A missing second measurement counts as still to come while `passes` is not negative. */
 int ibcc_state_unmeasured(struct ibcc_state *s, int64_t *first, int64_t *last)
 {
 	sqlite3_stmt *st = NULL;
@@ -110,8 +110,7 @@ int ibcc_state_add_sample(struct ibcc_state *s, const struct ibcc_state_sample *
 {
 	static const char insert_sql[] =
 		"INSERT OR REPLACE INTO sample (at, value) VALUES (?1, ?2)";
-	/*
-	 * Samples later than now come from a time when the clock was ahead. They must not count
+	/* Samples later than now come from a time when the clock was ahead. They must not count
 	 * among the youngest MOST_ROWS, or the sample just added would be one row too many.
 	 */
 	static const char prune_sql[] =
@@ -123,7 +122,7 @@ int ibcc_state_add_sample(struct ibcc_state *s, const struct ibcc_state_sample *
 	return rc ? rc : ibcc_state_run(s, prune_sql, number, 3, NULL, 0);
 }
 
-/* The file may be anybody's: what is no list of our numbers is nothing. */
+/* The file may be anyone's, so a value that is not a list of our numbers is treated as missing. */
 static json_t *read_values(sqlite3_stmt *st, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(st, column);

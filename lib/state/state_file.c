@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The file behind the state: opened for writing, or else for reading, or not at all; and what to do
- * about that. Disks fill, get read-only, lose files and come back, so all of it is tried again.
+/* The file behind the state. It is opened for writing, or else for reading, or not at all. This
+ * file also handles the problems: disks fill, become read-only, lose files and come back, so
+ * everything is tried again.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,19 +17,26 @@
 
 #define VERSION              2
 #define VERSION_WITHOUT_SUMS 1
-#define BUSY_MS              5000 /* somebody else writes, or reads while we write */
+#define BUSY_MS              5000 /* another program writes, or reads while we write */
 
 /* Since version 2 rows have checksums, see state_sum.c.
  *
- * Times are seconds since 1970. Outcomes of a transaction: open (being carried out), done, partial
- * (some changes failed, or it was stopped), refused (nothing was written), broken (the applier was
- * lost on the way), interrupted (we were). A change that was found not made later is "unmade", and
- * "damaged" is one whose row was damaged when somebody had all settings taken off. Outcomes of a
- * trial: pending, confirmed, taken back, switched off, refused. What was measured is a list of
- * numbers, see enum ibcc_sample_field.
+ * Times are seconds since 1970. What was measured is a list of numbers, see enum ibcc_sample_field.
  *
- * A write-ahead log would be faster, but who moves the file aside leaves that behind, and with it
- * what was written last; and the next file at its place takes it for its own.
+ * Outcomes of a transaction:
+ * - open: it is being carried out.
+ * - done: all changes were made.
+ * - partial: some changes failed, or it was stopped.
+ * - refused: nothing was written.
+ * - broken: the connection to the applier was lost on the way.
+ * - interrupted: our program ended on the way.
+ *
+ * A change that was later found not to be made is "unmade". A change is "damaged" if its row was
+ * damaged when an operator disabled all settings. Outcomes of a trial: pending, confirmed, taken
+ * back, switched off, refused.
+ *
+ * A write-ahead log would be faster. But if an administrator moves the file aside, the log stays
+ * behind with the last changes in it. A new file in that place would then take the log for its own.
  */
 static const char schema[] =
 	"PRAGMA journal_mode = TRUNCATE;"
@@ -70,7 +78,7 @@ static const char schema[] =
 	"PRAGMA user_version = 2;"
 	"COMMIT;";
 
-/* db: NULL if there was not even memory for one. */
+/* Why an operation failed. db is NULL if there was not even memory for it. */
 static const char *reason(sqlite3 *db, int code)
 {
 	switch (code) {
@@ -144,8 +152,8 @@ static int64_t user_version(sqlite3 *db)
 	return ibcc_state_ask(db, "PRAGMA user_version", 0);
 }
 
-/* An SQL function: does a process live that may be carrying something out? Somebody else's open
- * transaction is none of ours.
+/* An SQL function: is the process alive that may be carrying out a transaction? An open transaction
+ * of another live process is not ours to end.
  */
 static void sql_alive(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
@@ -189,8 +197,8 @@ int ibcc_state_claim(struct ibcc_state *s)
 	return 0;
 }
 
-/* A new file belongs to the folder's owner: made by root's command line it must not lock out the
- * daemon, which is another user. One that is there stays as it is.
+/* A new file belongs to the folder's owner. Otherwise a file that root's command line creates would
+ * lock out the daemon, which runs as another user. An existing file keeps its owner.
  */
 static void create_for_owner(const char *dir, const char *path)
 {
@@ -207,9 +215,9 @@ static void create_for_owner(const char *dir, const char *path)
 	close(fd);
 }
 
-/* The file's place without links on the way, which are the administrator's, but SQLite refuses
- * those, too; the file itself must be none, since its folder may be another user's. NULL: no such
- * folder, or no memory.
+/* The file's path with all symbolic links on the way resolved. Those links are the administrator's,
+ * but SQLite would refuse them, too. The file itself must not be a link, since its folder may
+ * belong to another user. NULL: no such folder, or no memory.
  */
 static char *real_path(const char *file)
 {
@@ -226,7 +234,7 @@ static char *real_path(const char *file)
 	return path;
 }
 
-/* All of it or nothing: another process may do the same at this moment. */
+/* Migrates everything or nothing, since another process may be migrating at this moment. */
 static int migrate(sqlite3 *db)
 {
 	int rc = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
@@ -240,8 +248,8 @@ static int migrate(sqlite3 *db)
 	return rc;
 }
 
-/* Views and triggers are none of ours. Somebody else's would run in place of our statements, and
- * need never end.
+/* Opens a database without views and triggers, since we use none. A foreign one would run in place
+ * of our statements, and need never end.
  */
 static int open_database(const char *path, sqlite3 **db, int flags)
 {
@@ -256,7 +264,8 @@ static int open_database(const char *path, sqlite3 **db, int flags)
 	return rc;
 }
 
-/* Opens for writing; 0, or a code of SQLite with the database, if there is one. */
+/* Opens the file for writing. Returns 0, or a code of SQLite; *db is the database, if there is one.
+ */
 static int open_writable(struct ibcc_state *s, const char *path, sqlite3 **db)
 {
 	int rc = open_database(path, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
@@ -284,8 +293,9 @@ static bool is_readable(sqlite3 *db)
 	       !sqlite3_exec(db, "SELECT count(*) FROM txn", NULL, NULL, NULL);
 }
 
-/* Not as if it could not change (immutable=1), though that reads more: then half of a write would
- * be read, which somebody makes now, or was killed in. Who asked has to be told instead.
+/* Opens the file for reading, but not as immutable (immutable=1), although that can read more. It
+ * would read half of a write that another program is making, or was killed in. Instead, the caller
+ * gets an error.
  */
 static sqlite3 *open_to_read(struct ibcc_state *s, const char *path)
 {
@@ -310,7 +320,8 @@ static void close_file(struct ibcc_state *s)
 	s->writable = false;
 }
 
-/* SQLite would wait for a FIFO's other end, which may never come. */
+/* Whether opening may block: SQLite would wait for the other end of a FIFO, which may never come.
+ */
 static bool can_wait(const char *path)
 {
 	struct stat st;
@@ -319,11 +330,12 @@ static bool can_wait(const char *path)
 	       !S_ISLNK(st.st_mode);
 }
 
-/* Opens the file as well as it can be; what is wrong is in `trouble`. */
+/* Opens the file in the best mode that works; `trouble` says what is wrong. */
 static void open_file(struct ibcc_state *s)
 {
 	char *path = real_path(s->file);
-	const char *name = path ? path : s->file; /* without the folder SQLite says what is wrong */
+	/* if the folder is missing, SQLite's message says what is wrong */
+	const char *name = path ? path : s->file;
 	sqlite3 *db = NULL;
 	bool other = can_wait(name);
 	int rc = other ? SQLITE_CANTOPEN : open_writable(s, name, &db);
@@ -381,7 +393,7 @@ uint32_t ibcc_state_interrupted(const struct ibcc_state *s)
 	return s->interrupted;
 }
 
-/* Is the file that we write still the one at its place? */
+/* Has the file at the path been replaced since we opened it for writing? */
 static bool is_moved(const struct ibcc_state *s)
 {
 	struct stat st;
@@ -389,7 +401,7 @@ static bool is_moved(const struct ibcc_state *s)
 	return s->ino && (stat(s->file, &st) || st.st_dev != s->dev || st.st_ino != s->ino);
 }
 
-/* That it can be written shows by writing. */
+/* Only a write shows whether the file can be written. */
 static int try_write(struct ibcc_state *s)
 {
 	return sqlite3_exec(s->db,
@@ -398,7 +410,9 @@ static int try_write(struct ibcc_state *s)
 			    NULL, NULL, NULL);
 }
 
-/* A setting of which nobody knows any more what was there before us must not be written again. */
+/* Looks for damaged rows. If the value before our first write is lost, the setting must not be
+ * written again.
+ */
 static int look_for_damage(struct ibcc_state *s, struct ibcc_why *why)
 {
 	ibcc_state_load_book(s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What was predicted of a transaction, beside what was measured after it. */
+/* Stores what was predicted for a transaction, for comparison with what was measured after it. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ int ibcc_state_predicted(struct ibcc_state *s, int64_t id, const json_t *predict
 	return rc;
 }
 
-/* The file may be anybody's: what is no object is nothing. */
+/* The file may be anyone's, so a value that is not an object is treated as missing. */
 json_t *ibcc_state_read_object(sqlite3_stmt *st, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(st, column);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The history must not grow for ever: what is old goes, and more of it when the file is large. What
- * a rollback and the audit need stays, however old: of each attribute that is ours the first write,
- * the last one, and the last that put it back or off, and all that is damaged. So does what a
- * rollback that is owed goes back over.
+/* Keeps the history from growing for ever: removes old transactions, and more of them when the file
+ * is large. What a rollback and the audit need stays, however old. For each attribute that is ours
+ * these are the first write, the last one, and the last one that reverted or disabled it, and all
+ * damaged rows. The changes that an owed rollback goes back over stay, too.
  */
 #include <errno.h>
 
@@ -11,8 +11,8 @@
 #define HISTORY_DAYS 90
 #define MOST_ROUNDS  8
 
-/* The transactions below ?1 that have ended. What is on trial has to be taken back to its moment,
- * however old it looks: that it has, since nothing but tries to take it back comes behind it.
+/* The transactions below ?1 that have ended and may go. A transaction on trial stays, however old
+ * it looks: after it come only attempts to revert it, and a revert needs its moment.
  */
 #define OLD                                                                                        \
 	" SELECT id FROM txn WHERE id < ?1 AND ended IS NOT NULL"                                  \
@@ -34,8 +34,9 @@ static const char changes_sql[] =
 static const char txns_sql[] = "DELETE FROM txn WHERE id IN (" OLD
 			       ") AND NOT EXISTS (SELECT 1 FROM change WHERE txn = id)";
 
-/* Forgets what it can of the transactions before one; how many rows those were, or -EIO. That they
- * are not there in full any more is noted first: nobody can go back to a moment among them.
+/* Removes what it can of the transactions before one. Returns how many rows those were, or -EIO. It
+ * first notes that they are no longer complete, since a rollback to a moment among them is
+ * impossible then.
  */
 static int64_t forget(struct ibcc_state *s, int64_t before)
 {
@@ -75,21 +76,21 @@ int ibcc_state_prune(struct ibcc_state *s, int64_t now_s, uint64_t max_bytes)
 
 	if (!s->writable)
 		return -EIO;
-	/* Whatever came later is younger, also where the clock was wrong when it was written. */
+	/* Every later transaction is younger, even if the clock was wrong when it was stored. */
 	before = ibcc_state_ask(
 		s->db,
 		"SELECT coalesce(max(id), 0) + 1 FROM txn WHERE ended < ?1 AND id <"
 		" coalesce((SELECT min(id) FROM txn WHERE ended >= ?1), 9223372036854775807)",
 		now_s - HISTORY_DAYS * 86400);
 	n = before > 1 ? forget(s, before) : 0;
-	/* Half at a time: what is young is asked for more often. */
+	/* Removes half at a time, since young transactions are asked for more often. */
 	for (int i = 0; i < MOST_ROUNDS && n >= 0 && (uint64_t)used_bytes(s) > max_bytes; i++) {
 		before = ibcc_state_ask(s->db,
 					"SELECT id FROM txn ORDER BY id LIMIT 1 OFFSET"
 					" (SELECT count(*) / 2 FROM txn)",
 					0);
 		n = forget(s, before);
-		if (!n) /* all that is left is needed, or is as young as it gets */
+		if (!n) /* all that is left is needed, or is the youngest */
 			break;
 	}
 	return n < 0 ? -EIO : 0;

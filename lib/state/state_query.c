@@ -32,7 +32,7 @@ static json_t *int_or_null(sqlite3_stmt *st, int column)
 	" LEFT JOIN prediction ON prediction.txn = id"                                             \
 	" LEFT JOIN decision ON decision.txn = id"
 
-/* Null for what was not on trial. */
+/* A trial as JSON. Null for a transaction that was not on trial. */
 static json_t *trial_json(sqlite3_stmt *st)
 {
 	if (sqlite3_column_type(st, 11) == SQLITE_NULL)
@@ -41,7 +41,7 @@ static json_t *trial_json(sqlite3_stmt *st)
 			 "until", int_or_null(st, 13));
 }
 
-/* Null for what nothing was measured of. */
+/* An effect as JSON. Null for a transaction without measurements. */
 static json_t *effect_json(sqlite3_stmt *st)
 {
 	int64_t passes = sqlite3_column_int64(st, 16);
@@ -56,7 +56,7 @@ static json_t *effect_json(sqlite3_stmt *st)
 				    : json_null());
 }
 
-/* One of the keys of what led to a transaction, null where nothing did. */
+/* One key of the decisions that led to a transaction; null if there were none. */
 static json_t *part_of(const json_t *decisions, const char *key)
 {
 	json_t *v = json_object_get(decisions, key);
@@ -113,7 +113,7 @@ json_t *ibcc_state_history(struct ibcc_state *s, unsigned int limit, int *err)
 	return list;
 }
 
-/* The field by field view of a stored change, with its outcome. */
+/* Adds the stored changes field by field, with their outcomes. */
 static int add_changes(struct ibcc_state *s, int64_t id, json_t *list)
 {
 	struct ibcc_change c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A transaction of several steps: each step is stored durably before it is written, under the
- * number of the first, so that the history, a trial and a rollback know one transaction. What the
- * steps are for is stored beside them, so that another process can go on with it.
+/* A transaction of several steps. Each step is stored durably before it is written, under the
+ * number of the first step. So the history, a trial and a rollback see one transaction. The purpose
+ * of the steps is stored beside them, so that another process can continue the transaction.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 int ibcc_state_reopen(struct ibcc_state *s, int64_t id, int64_t *first_seq)
 {
-	/* A step of an older transaction would seem to come before what was written since. */
+	/* A step of an older transaction would seem to be older than what was written since. */
 	int64_t seq = ibcc_state_ask(
 		s->db,
 		"SELECT (SELECT coalesce(max(seq), -1) + 1 FROM change WHERE txn = ?1)"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Checksums of the rows that may be written back to a fabric. A disk that turns bits, or a file
- * that somebody edits, must not become settings of a switch: a row that does not match is named,
- * and its setting left as it is. They notice accidents, not attacks: who may write the file may
- * write sums.
+/* Checksums of the rows that may be written back to a fabric. Bits that flip on a disk, or an edit
+ * of the file, must not become settings of a switch. A row that does not match its sum is reported,
+ * and its setting stays as it is. The sums detect accidents, not attacks: a user who may write the
+ * file may write sums.
  */
 #include <errno.h>
 
@@ -32,7 +32,7 @@ static uint64_t sum_value(uint64_t h, sqlite3_value *v)
 		h = ibcc_hash(h, &len, sizeof(len));
 		return data ? ibcc_hash(h, data, (size_t)len) : h;
 	}
-	return h; /* NULL */
+	return h; /* the hash of NULL */
 }
 
 /* An SQL function of any number of values. */
@@ -45,7 +45,8 @@ static void sql_row_sum(sqlite3_context *ctx, int n, sqlite3_value **v)
 	sqlite3_result_int64(ctx, (sqlite3_int64)h);
 }
 
-/* An SQL function of attr_id, attr_mod, port_block and old and new data: can they be a change? */
+/* An SQL function of attr_id, attr_mod, port_block, old and new data: can these values be a change?
+ */
 static void sql_row_fits(sqlite3_context *ctx, int n, sqlite3_value **v)
 {
 	struct ibcc_change c = { .attr_id = (uint16_t)sqlite3_value_int(v[0]),
@@ -72,8 +73,8 @@ int ibcc_state_add_sums(sqlite3 *db)
 					    NULL);
 }
 
-/* Of a row that was written without a sum: whatever it says counts as what was written, if a node
- * can be given that; there is nothing else to hold it against.
+/* The sum for a row that was stored without one. If a node can be given what the row says, that
+ * counts as what was written; there is nothing to check it against.
  */
 #define FIRST_SUM                                                                                  \
 	"iif(row_fits(c.attr_id, c.attr_mod, c.port_block, c.old, c.new),"                         \
@@ -110,7 +111,7 @@ int ibcc_state_seal(struct ibcc_state *s, int64_t id, int64_t first_seq)
 		", sum = " IBCC_STATE_CHANGE_SUM("c.outcome") " WHERE txn = ?1 AND seq >= ?2",
 		(const int64_t[]){ id, first_seq }, 2, NULL, 0);
 
-	/* A further step has reopened its transaction, with its sum. */
+	/* A further step has reopened its transaction, and its sum was set then. */
 	return rc || first_seq ? rc
 			       : ibcc_state_run(s, SET_TXN_SUM " WHERE id = ?1", &id, 1, NULL, 0);
 }

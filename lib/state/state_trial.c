@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Transactions on trial: written down in the commit that stores their changes, and ended in the one
- * that takes them back, so that there is no moment at which a killed program leaves one that nobody
- * knows of.
+/* Transactions on trial. The commit that stores the changes also stores the trial, and the commit
+ * that reverts them ends it. So a program that is killed at any moment never leaves a trial that is
+ * not recorded.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,7 +21,7 @@ int ibcc_state_insert_trial(struct ibcc_state *s, int64_t id, uint32_t within_s)
 int ibcc_state_update_trials(struct ibcc_state *s, int64_t id, int err)
 {
 	const int64_t number[] = { id, err == -EPERM };
-	/* The time begins when all is there. What was refused was not written. */
+	/* The time begins when all changes are made. A refused transaction wrote nothing. */
 	int rc = ibcc_state_run(s,
 				"UPDATE trial SET until = unixepoch() + within,"
 				" outcome = iif(?2, 'refused', outcome)"

@@ -10,7 +10,7 @@
 
 #define NAME "ibcc"
 
-/* SQLite's own, and the same but for two calls. */
+/* SQLite's own VFS, and ours, which replaces two of its calls. */
 static sqlite3_vfs *real;
 static sqlite3_vfs vfs;
 static bool registered;
@@ -22,7 +22,7 @@ static bool ends_with(const char *name, const char *end)
 	return n >= len && !strcmp(name + n - len, end);
 }
 
-/* No link is one of SQLite's own files either. A temporary file has no name. */
+/* None of SQLite's own files is a symbolic link either. A temporary file has no name. */
 static int open_regular(sqlite3_vfs *v, sqlite3_filename name, sqlite3_file *file, int flags,
 			int *out)
 {
