@@ -28,7 +28,7 @@ struct by_plugin {
 	const struct ibcc_keyring *keyring;
 };
 
-/* The null applier goes the way of the real one, so that both judge a plan alike. */
+/* The null applier runs the same checks as the real one, so that both judge a plan alike. */
 static int own_port_run(struct ibcc_applier *a, const struct ibcc_plan *plan, struct ibcc_result *r,
 			struct ibcc_why *why)
 {

@@ -152,7 +152,9 @@ static uint64_t cpu_ns(const struct ibcc_cycle *c)
 	return c->options.cpu_ns ? c->options.cpu_ns() : 0;
 }
 
-/* The tuner's decision, and what becomes of settings of ours that it does not hold. */
+/* Takes the tuner's decision, and decides what to do with settings of ours that the tuner does not
+ * hold.
+ */
 static int tune(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
 	uint32_t keep_passes = act->within ? UINT32_MAX : c->options.tuner.quiet_passes;
@@ -174,7 +176,9 @@ static int tune(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_wh
 	return rc;
 }
 
-/* Where packets of some SLs need not go by the forwarding tables: which roots send on others? */
+/* Finds roots that send on SLs whose packets may leave the routes of the forwarding tables
+ * (adaptive routing), and keeps such roots out of the estimate.
+ */
 static int prove(struct ibcc_cycle *c, const struct ibcc_act *act, uint16_t loose)
 {
 	bool some = loose && loose != UINT16_MAX;
@@ -268,7 +272,7 @@ static struct ibcc_execution execution_for(const struct ibcc_cycle *c, const str
 	};
 }
 
-/* A part of the plan is carried out in its place. */
+/* Carries out a part of the plan in its place. */
 static int execute_part(struct ibcc_cycle *c, const struct ibcc_execution *execution,
 			struct ibcc_plan *part, struct ibcc_why *why)
 {
@@ -281,8 +285,9 @@ static int execute_part(struct ibcc_cycle *c, const struct ibcc_execution *execu
 	return ibcc_execute_plan(execution, &c->plan, &c->result, why);
 }
 
-/* Who cannot be reached, or must not be overwritten, is no reason to leave the others throttled:
- * what only relaxes is carried out all the same, and says whom it left out.
+/* Carries out the part of a plan that only relaxes settings, when the plan as a whole is blocked. A
+ * node that cannot be reached, or must not be overwritten, is no reason to keep the others
+ * throttled. The result reports which nodes were left out.
  */
 static void relax(struct ibcc_cycle *c, const struct ibcc_act *act,
 		  const struct ibcc_execution *execution)
@@ -307,7 +312,7 @@ static void relax(struct ibcc_cycle *c, const struct ibcc_act *act,
 		c->act_err = ibcc_why_set(&c->blocked, rc, "%s", rc ? why.text : "");
 }
 
-/* Without a book to write in only the way back is gone. */
+/* Without a state file to store changes in, only reverts are possible. */
 static void act_without_book(struct ibcc_cycle *c, const struct ibcc_act *act)
 {
 	struct ibcc_execution execution = execution_for(c, act, act->action);
@@ -325,8 +330,8 @@ static void act_without_book(struct ibcc_cycle *c, const struct ibcc_act *act)
 	c->act_err = rc ? rc : ibcc_why_set(&c->blocked, -EIO, "%s", act->bookless);
 }
 
-/* A fabric that is not ours to write to: only what we set earlier is taken off, where that is still
- * possible.
+/* Leaves a fabric alone that we must not write to. Only settings that we made earlier are reverted,
+ * where that is still possible.
  */
 static void leave_alone(struct ibcc_cycle *c, const struct ibcc_act *act,
 			const struct ibcc_execution *execution)
@@ -369,14 +374,15 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 	c->act_err = ibcc_cycle_split_plan(c, act, &c->blocked);
 	if (c->act_err || !c->plan.n)
 		return;
-	/* The split may have made others. */
+	/* The split may have changed the summary and the decisions. */
 	execution.txn.summary = c->summary;
 	execution.txn.decisions = c->decisions;
 	c->act_err = ibcc_execute_plan(&execution, &c->plan, &c->result, &c->blocked);
 	c->acted = true;
 	if (!act->applier->writes)
 		return;
-	if (c->act_err == -ERANGE) /* nothing is sent: one has what could not be put back */
+	/* nothing is sent: one node has a value that could not be put back */
+	if (c->act_err == -ERANGE)
 		relax(c, act, &execution);
 	if (c->act_err) {
 		c->actual_known = false;
@@ -385,7 +391,7 @@ static void act_on_plan(struct ibcc_cycle *c, const struct ibcc_act *act)
 	adopt(c);
 }
 
-/* Makes good what somebody else changed, or a node forgot. */
+/* Restores settings that another program changed or a node lost. */
 static void repair(struct ibcc_cycle *c, const struct ibcc_act *act)
 {
 	struct ibcc_execution execution;
@@ -419,7 +425,7 @@ static int audit(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_w
 	return rc;
 }
 
-/* Each time settings have been read, they are held against the books. */
+/* Compares the settings with the books each time that they have been read. */
 static int look_at_books(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
 	int rc;
@@ -459,7 +465,7 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 				    said.text[0] ? said.text : strerror(-rc));
 	}
 	act_on_plan(c, act);
-	/* Nothing to do: are they back? */
+	/* With nothing to do, check whether the nodes that were skipped are back. */
 	if (c->skips && !c->plan.n &&
 	    !ibcc_precheck_run(act->gate, c->topo, &c->actual, &c->proved, &c->target, NULL))
 		c->skips = false;

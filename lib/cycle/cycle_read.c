@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a turn reads: counters each time, settings now and then, and of whom they are missing. */
+/* The readings of a polling cycle: counters in each pass, settings now and then. Also keeps track
+ * of the nodes whose settings are missing.
+ */
 #include "lib/cycle/cycle_read.h"
 
 #include <errno.h>
@@ -11,16 +13,16 @@
 
 #include "lib/cycle/cycle_support.h"
 
-/* What is ours, or as we want it, is read so often: who has lost it, or was given another, is to be
- * back soon.
+/* Settings that are ours, or as we want them, are read every OURS_PASSES passes: a node that lost
+ * them, or was given others, should soon have them again.
  */
 #define OURS_PASSES 8u
-/* Who refuses is asked again after so many passes at most; it costs no waiting. */
+/* A node that refuses is asked again after at most this many passes; this costs no waiting. */
 #define REFUSED_PASSES 8u
-/* Reading all settings may take so many times as long as reading the counters. */
+/* Reading all settings may take this many times as long as reading the counters. */
 #define READBACK_DEADLINES 10u
 
-/* Readings from now on end after so many of a pass's deadlines; 0: whenever. */
+/* Readings from now on end after `passes` times a pass's deadline; 0: no limit. */
 static void set_deadline(struct ibcc_cycle *c, unsigned int passes)
 {
 	uint64_t ns = passes * c->options.pass_deadline_ns;
@@ -68,9 +70,10 @@ static uint32_t count_missing(const struct ibcc_cycle *c, uint32_t *n_silent)
 	return n;
 }
 
-/* Nodes that did not answer are asked again, soon at first: most answers that fail to come got
- * lost, and later ever more seldom, since asking the dead takes time. As long as some do answer,
- * the others may as well; and when ports can be read that could not, their nodes are back.
+/* Asks nodes again that did not answer. It asks soon at first, since most missing answers were
+ * lost. Later it asks ever more seldom, since asking dead nodes takes time. As long as some nodes
+ * answer, the others may answer as well. When ports can be read again that could not, their nodes
+ * are back.
  */
 static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
 {
@@ -97,8 +100,8 @@ static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
 		  : 0;
 }
 
-/* Somebody else writes, nodes start anew: that shows in what they have, long before it shows in
- * traffic.
+/* Reads our settings. If another program writes to a node or the node restarts, its settings show
+ * that long before the traffic does.
  */
 static int read_ours(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
@@ -112,7 +115,7 @@ static int read_ours(struct ibcc_cycle *c, const struct ibcc_act *act, struct ib
 	if (!which)
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	rc = ibcc_state_book(act->state, &book, why);
-	/* What was there before, and is as it should be, stands in no book. */
+	/* Settings that were right before our first write are in no book. */
 	if (!rc &&
 	    ibcc_ledger_ours(act->applier->writes ? &c->ledger : NULL, book, c->topo, which)) {
 		set_deadline(c, 1);
@@ -129,7 +132,8 @@ static int read_ours(struct ibcc_cycle *c, const struct ibcc_act *act, struct ib
 	return rc;
 }
 
-/* A pass, from which is learnt what MADs cost on this fabric: one in which nothing was waited for.
+/* A pass of the collector. It learns the cost of a MAD on this fabric from passes without time-outs
+ * or retries.
  */
 static int timed_pass(struct ibcc_cycle *c)
 {
@@ -164,7 +168,8 @@ int ibcc_cycle_observe(struct ibcc_cycle *c, const struct ibcc_act *act, struct 
 	rc = timed_pass(c);
 	if (!rc)
 		ibcc_trust_judge(c->topo, &c->snapshot);
-	/* Others may read them, too. */
+	/* Other programs may read these counters, so they are cleared only if the options allow it.
+	 */
 	if (!rc && act->applier->writes && c->options.clear_counters)
 		rc = ibcc_collector_clear_full(c->collector, c->transport, c->topo, &c->snapshot,
 					       &n_cleared);

@@ -7,8 +7,8 @@
 
 #define IBCC_READBACK_PASSES 60u
 
-/* Reads what is due. With an applier that writes, counters are cleared before they stop at their
- * end. Returns 0, or as the collector and the readback.
+/* Reads what is due. With an applier that writes, it clears counters before they stop at their end.
+ * Returns 0, or what the collector or the readback returns.
  */
 int ibcc_cycle_observe(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why);
 

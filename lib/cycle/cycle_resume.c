@@ -14,7 +14,7 @@
 #include <ibcc/json.h>
 #include <ibcc/state.h>
 
-/* The file may be anybody's: what is no control of a tuner's is nothing. */
+/* The file may be anyone's, so a value that is no control of a tuner is treated as missing. */
 static int read_control(struct ibcc_cycle *c, struct ibcc_state *state)
 {
 	char *text = ibcc_state_control(state);
@@ -38,7 +38,7 @@ int ibcc_cycle_resume(struct ibcc_cycle *c, struct ibcc_state *state)
 {
 	int rc = 0;
 
-	/* What was lost may be back: a repair, or a switch that was away for long. */
+	/* Roots that were lost may be back: by a repair, or because a switch was away for long. */
 	if (!c->resume_read || (c->audited && c->ledger.n_left && !c->resume.n_roots))
 		rc = read_control(c, state);
 	if (rc || !c->resume.n_roots)

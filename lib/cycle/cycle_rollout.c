@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Plans that begin at a few nodes (ibcc/rollout.h, cycle_rollout.h): splits a plan, judges after
- * some passes whether the first part had an effect, and takes it back if it had none.
+/* Plans that begin at a few nodes (ibcc/rollout.h, cycle_rollout.h). This file splits a plan,
+ * judges after some passes whether the first part had an effect, and reverts it if it had none.
  */
 #include "lib/cycle/cycle_rollout.h"
 
@@ -28,8 +28,8 @@ static bool is_needed_elsewhere(const struct ibcc_parameters *p, const struct ib
 	return false;
 }
 
-/* The plan that gives the switch of a root, and whom no other one needs, what they would have
- * without us.
+/* Makes a plan for the switch of a root, and for its adapters that no other root needs. It gives
+ * them the settings that they would have without us.
  */
 static int plan_back(const struct ibcc_cycle *c, struct ibcc_state *state, uint32_t port,
 		     struct ibcc_plan *plan, struct ibcc_why *why)
@@ -108,8 +108,8 @@ static enum ibcc_rollout_step step_of(const struct ibcc_rollout *r)
 	return r->n_left_then ? IBCC_STEP_THE_REST : IBCC_STEP_ALL;
 }
 
-/* The step becomes one of the decisions, and of what the history is told, unless somebody asked for
- * the plan: then its roots are what it is for, whatever was decided in this pass.
+/* Adds the step to the decisions, and to the history. If an operator asked for the plan, its roots
+ * are its purpose, whatever was decided in this pass.
  */
 static int note_step(struct ibcc_cycle *c, const struct ibcc_act *act)
 {

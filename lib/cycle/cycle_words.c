@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a turn of the loop decided, in words. */
+/* The decisions of a polling cycle, in words. */
 #include <ibcc/cycle.h>
 
 #include <stdio.h>

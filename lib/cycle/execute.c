@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Carries out a plan and stores it (execute.h): the plan and the values before it go to the state
- * file first, then the Sets go out, then the outcome is stored. If the result is only a part of
- * the plan where all was wanted, it is taken back. Begin with ibcc_execute_plan(), at the end.
+/* Carries out a plan and stores it (execute.h). The plan and the values before it go to the state
+ * file first. Then the Sets go out, and then the outcome is stored. If all of the plan was wanted
+ * and only a part was done, that part is reverted. Begin with ibcc_execute_plan(), at the end.
  */
 #include <ibcc/execute.h>
 
@@ -10,8 +10,9 @@
 
 #include <ibcc/vendor.h>
 
-/* Only a refusal tells that a Set was not carried out: whatever else went wrong, nobody knows, and
- * what is left out here is forgotten with the transaction.
+/* Whether a change may be on the node. Only a refusal proves that a Set was not carried out; after
+ * any other error the result is unknown. What this function leaves out is forgotten with the
+ * transaction.
  */
 static bool may_be_there(const struct ibcc_change_result *r)
 {
@@ -20,8 +21,8 @@ static bool may_be_there(const struct ibcc_change_result *r)
 	return ibcc_outcome_is_sent(r->outcome) && !refused;
 }
 
-/* Did a node take anything, whatever it says to being read? One that is silent to Sets has another
- * key, as it seems, and would be silent to the way back, too.
+/* Did a node take any change, whatever it answers to reads? A node that is silent to Sets seems to
+ * have another key, and would be silent to the revert, too.
  */
 static bool was_any_taken(const struct ibcc_result *r)
 {
@@ -33,7 +34,7 @@ static bool was_any_taken(const struct ibcc_result *r)
 	return false;
 }
 
-/* What is there before the first write of ours is what a rollback has to push one day. */
+/* The values before our first write, which a rollback has to restore one day. */
 static int way_back(struct ibcc_state *s, const struct ibcc_plan *plan, struct ibcc_plan *undo,
 		    struct ibcc_why *why)
 {
@@ -50,7 +51,7 @@ static int way_back(struct ibcc_state *s, const struct ibcc_plan *plan, struct i
 	return rc;
 }
 
-/* ... within the bounds of whoever carries it out. */
+/* Checks that the way back is within the bounds of the applier that carries it out. */
 static int check_way_back(const struct ibcc_execution *c, const struct ibcc_plan *plan,
 			  struct ibcc_why *why)
 {
@@ -123,7 +124,7 @@ static int one_transaction(const struct ibcc_execution *c, const struct ibcc_txn
 		ibcc_state_note_unrecorded(c->state, txn, plan, r, rc);
 	else if (stored)
 		end = ibcc_state_end(c->state, *id, r, rc, why ? why->text : "", &disk);
-	/* Left open, the transaction counts as perhaps made, which is the safe side. */
+	/* If it stays open, the transaction counts as perhaps made, which is the safe side. */
 	if (end && !rc && !c->back)
 		rc = ibcc_why_set(why, end, "the settings are made, but %s", disk.text);
 	return rc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whether a plan may be carried out on this fabric (gate.h): no node may refuse our key, and
- * those that the plan needs, or all, must have congestion control. Also the sentences that say
- * why a node is not used.
+/* Whether a plan may be carried out on this fabric (precheck.h). No node may refuse our key, and
+ * the nodes that the plan needs, or all nodes, must have congestion control. Also has the sentences
+ * that say why a node is not used.
  */
 #include <ibcc/precheck.h>
 
@@ -72,7 +72,7 @@ static void need_port(const struct ibcc_topo *t, bool *needed, uint32_t port)
 {
 	uint32_t node = t->port[port].node;
 
-	/* A switch answers at its port 0, whichever port it is about. */
+	/* A switch answers at its port 0, whichever of its ports the question is about. */
 	if (ibcc_topo_is_switch(t, node))
 		port = t->node[node].first_port;
 	if (t->port[port].endport != IBCC_NONE)

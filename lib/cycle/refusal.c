@@ -14,7 +14,7 @@ void ibcc_refusal_routes(const struct ibcc_cycle *c, struct ibcc_why *text)
 		     names.text);
 }
 
-/* A root that is held need not be seen. */
+/* A root that the tuner controls need not be visible. */
 static bool may_tune(const struct ibcc_cycle *c)
 {
 	const struct ibcc_parameters *p = ibcc_tuner_parameters(c->tuner);
