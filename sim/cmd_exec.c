@@ -76,7 +76,7 @@ int ibcc_cmd_path(void)
 	return r ? -ENOMEM : 0;
 }
 
-/* Says why the command could not be started, and returns the shell's exit code for that. */
+/* Reports why the command could not be started, and returns the shell's exit code for that. */
 static int not_started(const char *program)
 {
 	int err = errno;
@@ -124,7 +124,7 @@ int ibcc_cmd_exec(int argc, char **argv)
 	}
 	if (!host)
 		host = getenv("SIM_HOST");
-	/* A client of a simulator that is not there would wait for it for ever. */
+	/* If the simulator is missing, a client would wait for it for ever. */
 	info = ibcc_control_ask(name, json_pack("{s:s,s:s*}", "cmd", "info", "host", host), why,
 				sizeof(why));
 	error = info ? json_string_value(json_object_get(info, "error")) : why;

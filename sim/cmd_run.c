@@ -12,7 +12,7 @@
 #include "sim/cmd.h"
 #include "sim/simulator.h"
 
-/* Reads the number of an option; says what is wrong with it if it is out of range. */
+/* Reads the number of an option; reports a number that is out of range. */
 static int number(const char *what, const char *text, double max, bool whole, double *out)
 {
 	char *end;

@@ -112,7 +112,7 @@ static void amend(const struct ibcc_fast *f, uint32_t node, unsigned int num, ui
 	if ((n->type == IBCC_NODE_SWITCH) == !num)
 		add_caps(info, fastest);
 	speed = (enum ibcc_link_speed)f->speed[n->first_port + num];
-	/* Not if the link was made slower or taken down meanwhile. */
+	/* Does nothing if the link was made slower or taken down meanwhile. */
 	if (!num || !speed || mad_get_field(info, 0, IB_PORT_LINK_SPEED_EXT_ACTIVE_F) < EXT_HDR)
 		return;
 	mad_set_field(info, 0, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F, EXT_TO_NDR);
@@ -151,7 +151,7 @@ void ibcc_fast_amend(const struct ibcc_fast *f, uint64_t client_guid, uint64_t b
 	if (node == IBCC_NONE)
 		return;
 	num = h.attr_mod & 0xff;
-	/* Port 0 of an adapter is the one that was asked. */
+	/* Port 0 of an adapter stands for the port that was asked. */
 	if (!num && f->t->node[node].type != IBCC_NODE_SWITCH)
 		num = mad_get_field(mad, IBCC_MAD_DATA_OFFS, IB_PORT_LOCAL_PORT_F);
 	amend(f, node, num, mad + IBCC_MAD_DATA_OFFS);

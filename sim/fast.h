@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Links that are faster than stock ibsim knows. There they run at IBCC_NETFILE_IBSIM_SPEED, and
- * what it says of such a port is amended to the link's own speed.
+/* Links that are faster than stock ibsim knows. In ibsim they run at IBCC_NETFILE_IBSIM_SPEED, and
+ * what ibsim says of such a port is changed to the link's own speed.
  */
 #ifndef SIM_FAST_H
 #define SIM_FAST_H
@@ -11,7 +11,7 @@
 
 struct ibcc_fast;
 
-/* The fast links of a fabric as its file has it. `t` must outlive it. NULL without memory. */
+/* The fast links of a fabric, as its file has them. `t` must outlive them. NULL without memory. */
 struct ibcc_fast *ibcc_fast_new(const struct ibcc_topo *t);
 void ibcc_fast_free(struct ibcc_fast *f);
 

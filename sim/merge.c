@@ -67,7 +67,7 @@ static int add_links(struct ibcc_topo *m, const struct ibcc_topo *from, bool up)
 			continue;
 		err = ibcc_topo_link(m, m->port[at].node, m->port[at].num, m->port[peer].node,
 				     m->port[peer].num, p->rate_mbps, p->mtu_bytes);
-		if (!err) /* either direction has its own */
+		if (!err) /* each direction has its own rate */
 			m->port[peer].rate_mbps = from->port[p->peer].rate_mbps;
 		if (!err && !up)
 			m->port[at].state = m->port[peer].state = PORT_DOWN;
@@ -94,7 +94,8 @@ static void add_ports(struct ibcc_topo *m, const struct ibcc_topo *from,
 				mp->state = from->port[i].state;
 			mp->op_vls = from->port[i].op_vls;
 			mp->guid = from->port[i].guid;
-			/* Fails if another node has got the LID of one out of sight. */
+			/* Fails if another node has taken the LID of a node that is out of sight.
+			 */
 			if (from->port[i].lid)
 				(void)ibcc_topo_set_lid(m, m->node[at].first_port + p,
 							from->port[i].lid, lmc_of(from, i));

@@ -15,8 +15,8 @@
 #include <ibcc/walk.h>
 
 #define WINDOW     64
-#define SETTLE_US  30000u    /* without further changes before reading again, at least */
-#define SETTLE_MAX 10u       /* so many times that, and it is read though changes go on */
+#define SETTLE_US  30000u    /* shortest time without further changes before reading again */
+#define SETTLE_MAX 10u       /* after this many SETTLE_US, changes or not, read */
 #define PERIOD_US  30000000u /* for changes that were not noticed */
 
 struct get {
@@ -41,7 +41,7 @@ struct ibcc_observer {
 	struct ibcc_walk *walk; /* NULL between passes */
 };
 
-/* Starts the next pass after a while, instead of when it was to start. */
+/* Starts the next pass after a delay, whenever it was scheduled before. */
 static void schedule(struct ibcc_observer *o, uint64_t delay_us)
 {
 	uint64_t now = 0;
@@ -66,7 +66,7 @@ static void pass_end(struct ibcc_observer *o)
 	ibcc_walk_free(o->walk);
 	o->walk = NULL;
 	schedule(o, o->dirty ? o->settle_us : PERIOD_US);
-	/* Without ibsim not even the node that was asked first has answered: no topology then. */
+	/* Without ibsim, even the first node has not answered: there is no topology then. */
 	if (t && t->n_nodes)
 		o->found(o->arg, t);
 	else
@@ -86,7 +86,7 @@ static void on_answer(void *arg, struct ibcc_wire_mad *m)
 	o->in_flight--;
 	ibcc_mad_header_unpack(m->mad, &h);
 	refused = m->status || h.status;
-	/* A port that went down meanwhile: the next pass sees it as such. */
+	/* If a port went down meanwhile, the next pass sees it as down. */
 	o->dirty |= refused;
 	if (ibcc_walk_answer(o->walk, &g->get, refused ? NULL : m->mad))
 		o->failed = true;

@@ -14,15 +14,15 @@
 #include <ibcc/now.h>
 #include <ibcc/sim_clock.h>
 
-#define SLICE_US   400u  /* of wall time, then others have their turn */
-#define STEP_US    100u  /* aimed at for one call of the engine */
+#define SLICE_US   400u  /* of wall time, then other event sources have their turn */
+#define STEP_US    100u  /* wall time that one call of the engine should take */
 #define IDLE_US    1000u /* between slices when there is nothing to catch up with */
 #define WINDOW_US  1000000u
 #define STEP_MIN   1000u                 /* ps */
 #define STEP_MAX   (10 * IBCC_PS_PER_MS) /* ps */
 #define BEHIND_MIN (2 * IBCC_PS_PER_MS)  /* ps */
-#define BEHIND_US  500000u               /* of wall time, or BEHIND_MIN: what is beyond is lost */
-#define KEEPS_UP   0.9 /* an engine that reaches less of its speed is never waited for */
+#define BEHIND_US  500000u               /* of wall time, or BEHIND_MIN: the rest is left out */
+#define KEEPS_UP   0.9                   /* nothing waits for an engine that reaches less */
 
 struct ibcc_pace {
 	sd_event *ev;
@@ -33,7 +33,7 @@ struct ibcc_pace {
 	uint64_t step_ps;              /* takes about STEP_US */
 	uint64_t ref_us, ref_ps;       /* the line that engine time follows */
 	uint64_t window_us, window_ps; /* where the measuring of the speed began */
-	bool deadlocked;               /* when it was last looked at; has been reported */
+	bool deadlocked;               /* a deadlock was found, and has been reported */
 	ibcc_pace_failed *failed;
 	void *arg;
 };
@@ -54,8 +54,9 @@ static uint64_t target_ps(const struct ibcc_pace *p, uint64_t at_us)
 	return p->ref_ps + (uint64_t)((double)(at_us - p->ref_us) * 1e6 * p->speed);
 }
 
-/* Whoever reads counters must find the time that they are of. The caller of ibcc_pace_new() has
- * written the file before, so nothing is left that could fail.
+/* Publishes the engine's time: a program that reads counters must find the time that they belong
+ * to. The caller of ibcc_pace_new() has written the file before, so nothing is left that could
+ * fail.
  */
 static void publish(const struct ibcc_pace *p, uint64_t now_us)
 {
@@ -70,7 +71,7 @@ static uint64_t behind_max_ps(const struct ibcc_pace *p)
 	return ps > (double)BEHIND_MIN ? (uint64_t)ps : BEHIND_MIN;
 }
 
-/* Runs for a slice of so much wall time, or up to `target`. */
+/* Runs for a slice of SLICE_US of wall time, or up to `target`. */
 static int slice(struct ibcc_pace *p, uint64_t target, uint64_t began, uint64_t slice_us)
 {
 	uint64_t now = began;

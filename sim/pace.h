@@ -22,8 +22,8 @@ void ibcc_pace_free(struct ibcc_pace *p);
 /* Engine time by wall time; 0 stops the engine. */
 void ibcc_pace_set_speed(struct ibcc_pace *p, double speed);
 double ibcc_pace_speed(const struct ibcc_pace *p);
-/* Runs the engine up to where it should be by now, so that what is read from it is as of now. One
- * that does not keep up with its speed is left where it is.
+/* Runs the engine up to where it should be by now, so that values read from it are current. An
+ * engine that does not keep up with its speed stays where it is.
  */
 void ibcc_pace_catch_up(struct ibcc_pace *p);
 /* The speed that was reached over the last second or so. */

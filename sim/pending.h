@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Requests under way to ibsim: each comes to an end once. */
+/* Requests under way to ibsim. Each ends exactly once. */
 #ifndef SIM_PENDING_H
 #define SIM_PENDING_H
 
@@ -24,7 +24,7 @@ int ibcc_pending_add(struct ibcc_pending *p, const struct ibcc_wire_mad *m, ibcc
 /* Ends the request that a datagram from ibsim belongs to, if there is one. */
 void ibcc_pending_answer(struct ibcc_pending *p, const struct ibcc_wire_mad *m);
 
-/* Nothing is delivered to `arg` any more. */
+/* Cancels all requests of `arg`: nothing is delivered to it any more. */
 void ibcc_pending_cancel(struct ibcc_pending *p, const void *arg);
 
 #endif

@@ -71,12 +71,12 @@ static void on_forwarded(void *arg, struct ibcc_upstream_slot *s, const struct i
 
 static void ctl_reply(struct client *c, const struct ibcc_wire_ctl *r)
 {
-	/* A client that does not take it has gone, or does not read. */
+	/* A client that does not take the answer has gone, or does not read. */
 	(void)!sendto(c->p->ctl_fd, r, sizeof(*r), MSG_DONTWAIT | MSG_NOSIGNAL,
 		      (struct sockaddr *)&c->ctl_addr, c->ctl_len);
 }
 
-/* ibsim's answer to a request of control goes to the client, as if it came from there. */
+/* Hands ibsim's answer to a request of control to the client, with the proxy as its sender. */
 static void on_ctl_answer(void *arg, const struct ibcc_wire_ctl *reply)
 {
 	struct ibcc_wire_ctl r = *reply;
@@ -88,8 +88,8 @@ static void on_ctl_answer(void *arg, const struct ibcc_wire_ctl *reply)
 	ctl_reply(c, &r);
 }
 
-/* Sets the flag by which a port says that a subnet manager is there (IsSM). ibsim has one for all
- * clients of the slot.
+/* Sets the flag by which a port says that a subnet manager is there (IsSM). ibsim has one flag for
+ * all clients of the slot.
  */
 static void slot_set_issm(struct ibcc_upstream_slot *s, uint32_t issm, struct client *c)
 {
@@ -133,7 +133,7 @@ static void client_free(struct client *c)
 	free(c);
 }
 
-/* The client's slot at ibsim is there: answers its CONNECT. */
+/* The client's slot at ibsim is ready: answers the client's CONNECT. */
 static void on_attached(void *arg, struct ibcc_upstream_slot *s)
 {
 	struct client *c = arg;
@@ -156,8 +156,8 @@ static void on_attached(void *arg, struct ibcc_upstream_slot *s)
 	ctl_reply(c, &r);
 }
 
-/* A new client. `pid` is its process, as the kernel says: 0 where the kernel cannot, since it is in
- * another PID namespace.
+/* Makes a new client. `pid` is its process, as the kernel reports it: 0 if the kernel cannot, since
+ * the client is in another PID namespace.
  */
 static struct client *client_new(struct ibcc_proxy *p, pid_t pid, const struct ibcc_wire_ctl *ctl,
 				 const struct sockaddr_un *from, socklen_t from_len)

@@ -14,7 +14,7 @@
 
 #include "sim/proxy_state.h"
 
-/* A request that cannot be answered while the fabric is being looked at is tried again. */
+/* A request that cannot be answered while the fabric is being read is tried again. */
 #define RETRY_US    10000u
 #define RETRIES_MAX 500u
 
@@ -26,7 +26,7 @@ void ibcc_proxy_send(struct client *c, const struct ibcc_wire_mad *m)
 	c->p->stats.overflow += c->q.dropped - dropped;
 }
 
-/* Hands on what is due in a line. */
+/* Delivers the MADs of a line that are due. */
 static int on_due(sd_event_source *src, uint64_t usec, void *arg)
 {
 	struct delay_line *l = arg;
@@ -100,7 +100,7 @@ void ibcc_proxy_answer(void *arg, struct ibcc_wire_mad *m)
 		deliver(arg, m);
 }
 
-/* ibsim's answer to a request whose answer is to get lost. */
+/* Drops ibsim's answer to a request whose answer is to get lost. */
 static void on_answer_lost(void *arg, struct ibcc_wire_mad *m)
 {
 	deliver_timeout(arg, m);

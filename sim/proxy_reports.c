@@ -28,8 +28,8 @@ static struct client *subscriber(const struct ibcc_proxy *p, uint16_t lid)
 	return NULL;
 }
 
-/* Hands a report to the client that has subscribed at the LID it goes to. There is one at most: on
- * a real host only one program can receive them, too.
+/* Hands a report to the client that has subscribed at the report's destination LID. There is at
+ * most one such client, since on a real host, too, only one program can receive reports.
  */
 static bool hand_over(struct client *from, const struct ibcc_wire_mad *m)
 {
@@ -49,7 +49,7 @@ bool ibcc_proxy_report(struct client *c, const struct ibcc_wire_mad *m)
 	uint16_t trap;
 
 	ibcc_mad_header_unpack(m->mad, &h);
-	if (h.method == IBCC_MAD_TRAP_REPRESS) { /* ibsim would throw it away */
+	if (h.method == IBCC_MAD_TRAP_REPRESS) { /* ibsim would throw the answer away */
 		ibcc_upstream_answered(c->p->u, m);
 		return true;
 	}

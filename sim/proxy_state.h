@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the files of the proxy share; private to them. */
+/* What the files of the proxy share. Private to these files. */
 #ifndef SIM_PROXY_STATE_H
 #define SIM_PROXY_STATE_H
 
@@ -20,7 +20,7 @@ struct client {
 	int fd, pidfd;
 	sd_event_source *src, *pid_src;
 	struct ibcc_sendq q;
-	/* where the answer to the request of control under way goes */
+	/* destination of the answer to the request of control under way */
 	struct sockaddr_un ctl_addr;
 	socklen_t ctl_len;
 	struct ibcc_wire_ctl ctl;
@@ -31,16 +31,16 @@ struct delayed {
 	STAILQ_ENTRY(delayed) link;
 	struct client *c; /* NULL: the client has gone */
 	uint64_t due_us;
-	unsigned int tries; /* of a request that is tried again, */
-	bool lose;          /* and whether its answer is to get lost */
+	unsigned int tries; /* retries of the request so far */
+	bool lose;          /* whether the answer is to get lost */
 	struct ibcc_wire_mad m;
 };
 
-/* All in a line are held back for the same time, so they stay in order. */
+/* All MADs in a line are held back for the same time, so they stay in order. */
 struct delay_line {
 	struct ibcc_proxy *p;
 	sd_event_source *src;
-	void (*due)(const struct delayed *d); /* its client is there */
+	void (*due)(const struct delayed *d); /* called while the MAD's client is there */
 	STAILQ_HEAD(, delayed) list;
 };
 
@@ -54,13 +54,13 @@ struct ibcc_proxy {
 	char name[64];
 	int ctl_fd;
 	uint32_t next_number;
-	uint64_t rng; /* which MADs get lost */
+	uint64_t rng; /* state that decides which MADs get lost */
 	sd_event_source *ctl_src;
 	TAILQ_HEAD(, client) clients;
 	struct delay_line answers, losses, retries;
 };
 
-/* A MAD that a client sent. */
+/* Handles a MAD that a client sent. */
 void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m);
 
 /* Notes subscriptions to reports of traps, and hands reports over (proxy_reports.c). True: the MAD
@@ -68,16 +68,16 @@ void ibcc_proxy_request(struct client *c, struct ibcc_wire_mad *m);
  */
 bool ibcc_proxy_report(struct client *c, const struct ibcc_wire_mad *m);
 
-/* An answer to a client's request, after the delay; status not 0: there is none. */
+/* Delivers an answer to a client's request after the delay; status not 0: there is no answer. */
 void ibcc_proxy_answer(void *client, struct ibcc_wire_mad *m);
 
 /* Sends to a client at once, whatever the delay knob says. */
 void ibcc_proxy_send(struct client *c, const struct ibcc_wire_mad *m);
 
-/* The client is going: forgets what is held back for it. */
+/* The client is leaving: forgets the MADs that are held back for it. */
 void ibcc_proxy_forget(struct client *c);
 
-/* 0 or -errno; lines that failed may be finished, too. */
+/* Returns 0 or -errno. Lines that failed may be finished, too. */
 int ibcc_proxy_delays_init(struct ibcc_proxy *p);
 void ibcc_proxy_delays_fini(struct ibcc_proxy *p);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Answers what is asked of a running simulator (requests.h). Tables come as "rows", everything
- * else as plain members, so that the command can print either without knowing what it is. Begin
- * with ibcc_requests_answer(), at the end.
+/* Answers requests to a running simulator (requests.h). Tables come as "rows", everything else as
+ * plain members, so that the command can print either without knowing what it is. Begin with
+ * ibcc_requests_answer(), at the end.
  */
 #include "sim/requests.h"
 
@@ -78,7 +78,8 @@ static json_t *stats(const struct ibcc_requests *q)
 	return o;
 }
 
-/* The Sets of class 0x21 and their senders. Tests see by it that only one program writes at a time.
+/* The Sets of class 0x21 and their senders. Tests use them to see that only one program writes at a
+ * time.
  */
 static json_t *sets(const struct ibcc_requests *q)
 {

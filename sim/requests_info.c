@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The request "info": by which name a client can attach at a host. ibsim finds a node by its id
- * in the file, or else by its description, the first that fits. Either must be shorter than its
- * place in the request of control (IBCC_WIRE_NODE_BYTES).
+/* The request "info": by which name a client can attach at a host. ibsim finds a node by its id in
+ * the file, or else by its description; the first node that fits counts. Either name must be
+ * shorter than its place in the request of control (IBCC_WIRE_NODE_BYTES).
  */
 #include "sim/requests_info.h"
 

@@ -18,7 +18,7 @@
 
 enum value { VALUE_NUMBER, VALUE_SIGNED, VALUE_SWITCH, VALUE_NONE };
 
-/* A knob gets its number (a switch: 0 or 1) and, where it is one of a node, the node. */
+/* A knob gets its number (a switch: 0 or 1) and, if it belongs to one node, the node. */
 struct knob {
 	const char *name;
 	enum value value;
@@ -118,7 +118,7 @@ static int jump_clock(const struct ibcc_requests *q, const char *node, double v)
 	return k || !node ? 0 : -ENOENT;
 }
 
-/* Lets all entries of a switch's CongestionLog be from this LID, while both LIDs are set. */
+/* Lets all entries of a switch's CongestionLog name this source LID, while both LIDs are set. */
 static int set_log_slid(const struct ibcc_requests *q, const char *node, double v)
 {
 	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 
-#define BATCH     64u /* sent at once, at the latest when so many are there */
+#define BATCH     64u /* MADs in a batch: that many are sent at once, without waiting for more */
 #define RING_MIN  64u
-#define RING_KEPT 1024u /* when the queue is empty */
-#define PRIORITY  (-10) /* before whatever else the loop has to do */
+#define RING_KEPT 1024u /* entries that stay allocated when the queue is empty */
+#define PRIORITY  (-10) /* before all other event sources of the loop */
 
 static int on_soon(sd_event_source *src, void *arg)
 {
@@ -49,7 +49,7 @@ void ibcc_sendq_fini(struct ibcc_sendq *q)
 	drop_all(q);
 }
 
-/* Room for one more; the ring doubles up to the limit. */
+/* Makes room for one more MAD; the ring doubles up to the limit. */
 static bool reserve(struct ibcc_sendq *q)
 {
 	unsigned int cap = q->cap ? 2 * q->cap : RING_MIN;

@@ -14,11 +14,11 @@
 struct ibcc_sendq {
 	int fd;                /* not owned */
 	sd_event_source *src;  /* not owned; gets EPOLLOUT while the socket takes no more */
-	sd_event_source *soon; /* sends what was gathered */
+	sd_event_source *soon; /* sends the gathered MADs */
 	struct ibcc_wire_mad *ring;
 	unsigned int head, n, cap, max;
 	bool blocked;
-	uint64_t dropped; /* did not fit */
+	uint64_t dropped; /* MADs that did not fit */
 };
 
 /* `src` watches fd in the loop of `ev`. 0 or -errno; a queue that failed may be finished, too. */

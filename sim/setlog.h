@@ -21,15 +21,17 @@ struct ibcc_setlog_entry {
 };
 
 struct ibcc_setlog {
-	uint64_t n; /* so many there have been; the last IBCC_SETLOG_MAX of them are kept */
+	uint64_t n; /* Sets so far; the last IBCC_SETLOG_MAX of them are kept */
 	struct ibcc_setlog_entry *entry;
 };
 
-/* -ENOMEM */
+/* Returns 0 or -ENOMEM. */
 int ibcc_setlog_init(struct ibcc_setlog *l);
 void ibcc_setlog_fini(struct ibcc_setlog *l);
 void ibcc_setlog_add(struct ibcc_setlog *l, const struct ibcc_setlog_entry *e);
-/* Number of the oldest that is kept, and the one of a number from there to n - 1. */
+/* The number of the oldest Set that is kept. The second function returns the Set of a number from
+ * there to n - 1.
+ */
 uint64_t ibcc_setlog_first(const struct ibcc_setlog *l);
 const struct ibcc_setlog_entry *ibcc_setlog_at(const struct ibcc_setlog *l, uint64_t i);
 

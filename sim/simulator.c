@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Puts the parts of a simulator together, and passes on what one finds to the next: ibsim, the
- * proxy, the observer that reads ibsim's fabric, the world (engine and agents), and the requests
- * of control. Begin with start().
+/* Puts the parts of a simulator together, and passes on what one finds to the next. The parts are
+ * ibsim, the proxy, the observer that reads ibsim's fabric, the world (engine and agents), and the
+ * requests of control. Begin with start().
  */
 #include "sim/simulator.h"
 
@@ -32,14 +32,14 @@
 #include "sim/world.h"
 
 #define START_TIMEOUT_US 30000000u
-#define LOST_MAX         5u /* ibsims in a row that end before they have shown their fabric */
+#define LOST_MAX         5u /* ibsims in a row that end without showing a fabric */
 
 struct simulator {
 	const struct ibcc_simulator_options *o;
 	struct ibcc_scenario scenario; /* topo NULL: there is none */
-	struct ibcc_topo *netfile;     /* of one that is run without a scenario */
+	struct ibcc_topo *netfile;     /* of a netfile that is run without a scenario */
 	struct ibcc_fast *fast;
-	int netfile_fd; /* as ibsim gets it */
+	int netfile_fd; /* the netfile in the form that ibsim reads */
 	int clock_fd;
 	char clock_path[128]; /* empty: the file was not made */
 	sd_event *ev;
@@ -53,7 +53,7 @@ struct simulator {
 	sd_event_source *start_timer;
 	struct ibcc_ibsim_limits limits;
 	bool ready;
-	bool seen; /* the fabric of the ibsim that runs now */
+	bool seen; /* the fabric of the present ibsim has been seen */
 	unsigned int n_lost;
 	bool refused; /* the scenario or netfile has errors, which have been printed */
 };
@@ -131,7 +131,7 @@ static void amend(void *arg, const struct ibcc_upstream_slot *slot, struct ibcc_
 
 /* The fabric's side */
 
-/* Reports flows whose ends are missing: they would stand at 0 without a reason. */
+/* Reports flows whose end nodes are missing: such a flow would stand at 0 without a reason. */
 static void tell_missing(const struct ibcc_world *w)
 {
 	struct ibcc_world_flow f;
@@ -173,7 +173,7 @@ static void on_link_event(void *arg, const struct ibcc_event_spec *v)
 	uint32_t node;
 	int err;
 
-	/* ibsim reads the netfile that was made of the scenario, and knows its names. */
+	/* ibsim reads the netfile that was made of the scenario, and knows the names of that. */
 	if (ibcc_topo_find_node(s->scenario.topo, v->node, &node))
 		return;
 	snprintf(line, sizeof(line), "%s \"%s\"[%u]",
@@ -198,7 +198,7 @@ static void on_died(void *arg, const char *why)
 	int err;
 
 	fprintf(stderr, "ibcc-sim: %s\n", why);
-	/* If the first one ends before it has shown its fabric, the next would, too. */
+	/* If the first ibsim ends before it has shown its fabric, the next one would, too. */
 	if (!s->seen && (!s->ready || ++s->n_lost == LOST_MAX)) {
 		sd_event_exit(s->ev, 1);
 		return;
@@ -398,7 +398,7 @@ static int start(struct simulator *s)
 		ibcc_jsonl_listen(s->ev, address, ibcc_requests_answer, &s->requests, &err);
 	if (!s->requests.server)
 		return err;
-	/* The name is ours now, and so is the file. */
+	/* The socket's name is ours by now, and so is the file. */
 	err = start_clock(s);
 	if (err)
 		return err;

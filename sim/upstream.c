@@ -18,12 +18,13 @@
 #include "sim/pending.h"
 #include "sim/sendq.h"
 
-#define CTL_RETRY_US 5000u /* while ibsim is starting */
+#define CTL_RETRY_US 5000u /* pause while ibsim is starting */
 #define QUEUE_MAX    65536u
 
 struct ctl {
 	STAILQ_ENTRY(ctl) link;
-	struct ibcc_upstream_slot *slot; /* whose number it takes when it is sent; NULL: none */
+	/* the slot whose client number the request gets when it is sent; NULL: none */
+	struct ibcc_upstream_slot *slot;
 	struct ibcc_wire_ctl c;
 	ibcc_upstream_ctl_done *done;
 	void *arg;
@@ -46,7 +47,7 @@ struct ibcc_upstream_slot {
 	struct ibcc_wire_ctl issm; /* the flag as it was last set */
 	char want[IBCC_WIRE_NODE_BYTES], node[IBCC_WIRE_NODE_BYTES];
 	uint64_t node_guid;
-	uint32_t serial, id; /* our socket's number, ibsim's client number */
+	uint32_t serial, id; /* number of our socket; client number at ibsim */
 	int fd;
 	sd_event_source *src;
 	struct ibcc_sendq q;
@@ -97,7 +98,7 @@ static int on_slot(sd_event_source *src, int fd, uint32_t revents, void *arg)
 	(void)src;
 	if (revents & EPOLLOUT)
 		ibcc_sendq_flush(&s->q);
-	s->refs++; /* an answer may make the last client go */
+	s->refs++; /* keeps the slot, since an answer may make the last client leave */
 	n = ibcc_wire_receive(fd, m, IBCC_WIRE_BATCH);
 	for (i = 0; i < n && s->refs > 1; i++)
 		slot_receive(s, &m[i]);
@@ -254,7 +255,7 @@ static void slot_free(struct ibcc_upstream_slot *s)
 	free(s);
 }
 
-/* Calls all that wait for the slot; those that were cancelled hold no reference. */
+/* Calls all requests that wait for the slot. Those that were cancelled hold no reference. */
 static void slot_tell(struct ibcc_upstream_slot *s)
 {
 	struct waiter *w;
@@ -330,7 +331,7 @@ static int slot_connect(struct ibcc_upstream_slot *s)
 	struct ibcc_wire_ctl c = { .type = IBCC_WIRE_CONNECT, .len = sizeof(info) };
 
 	s->connected = false;
-	/* A socket that is still connected to an ibsim that died takes nothing from another one. */
+	/* A socket that is still connected to a dead ibsim takes nothing from another ibsim. */
 	connect(s->fd, &nobody, sizeof(nobody));
 	memcpy(info.node, s->want, sizeof(info.node));
 	memcpy(c.data, &info, sizeof(info));
@@ -420,10 +421,10 @@ void ibcc_upstream_restart(struct ibcc_upstream *u)
 	}
 	while ((c = STAILQ_FIRST(&old))) {
 		STAILQ_REMOVE_HEAD(&old, link);
-		/* Asked for again once its slot is connected. */
+		/* The request is made again once its slot is connected. */
 		if (c->done == on_node_info)
 			c->done = NULL;
-		/* Sent again: a client that starts gives up if one of these is not answered. */
+		/* Sends these again: a starting client gives up if one of them is not answered. */
 		else if (c->c.type == IBCC_WIRE_CONNECT || (c->slot && !c->slot->failed)) {
 			c->sent = false;
 			STAILQ_INSERT_TAIL(&u->ctls, c, link);

@@ -39,20 +39,20 @@ uint64_t ibcc_upstream_node_guid(const struct ibcc_upstream_slot *s);
 /* Name by which ibsim knows that node. */
 const char *ibcc_upstream_node_name(const struct ibcc_upstream_slot *s);
 
-/* Sets what is called with the requests and traps that ibsim forwards to the subnet manager at a
- * host.
+/* Sets the function that gets the requests and traps which ibsim forwards to the subnet manager at
+ * a host.
  */
 typedef void ibcc_upstream_request(void *arg, struct ibcc_upstream_slot *s,
 				   const struct ibcc_wire_mad *m);
 void ibcc_upstream_on_request(struct ibcc_upstream *u, ibcc_upstream_request *fn, void *arg);
 
-/* Sets what may amend ibsim's answers before they are delivered. */
+/* Sets the function that may change ibsim's answers before they are delivered. */
 typedef void ibcc_upstream_amend(void *arg, const struct ibcc_upstream_slot *s,
 				 struct ibcc_wire_mad *answer);
 void ibcc_upstream_on_answer(struct ibcc_upstream *u, ibcc_upstream_amend *fn, void *arg);
 
 /* Passes a request of control for the slot; `done` gets the answer (type IBCC_WIRE_ERROR if it
- * could not be sent). They are answered in their order. -ENOMEM.
+ * could not be sent). Requests are answered in order. -ENOMEM.
  */
 typedef void ibcc_upstream_ctl_done(void *arg, const struct ibcc_wire_ctl *reply);
 int ibcc_upstream_ctl(struct ibcc_upstream_slot *s, const struct ibcc_wire_ctl *c,
@@ -65,14 +65,14 @@ typedef void ibcc_upstream_done(void *arg, struct ibcc_wire_mad *reply);
 int ibcc_upstream_send(struct ibcc_upstream_slot *s, const struct ibcc_wire_mad *m,
 		       ibcc_upstream_done *done, void *arg);
 
-/* As ibcc_upstream_send(), for a request that the caller sends itself, as *out has it, and not to
- * ibsim; ibcc_upstream_answered() takes the answer to it.
+/* Works as ibcc_upstream_send(), for a request that the caller sends itself. The caller sends *out,
+ * and not to ibsim. ibcc_upstream_answered() takes the answer.
  */
 int ibcc_upstream_expect(struct ibcc_upstream *u, const struct ibcc_wire_mad *m,
 			 ibcc_upstream_done *done, void *arg, struct ibcc_wire_mad *out);
 void ibcc_upstream_answered(struct ibcc_upstream *u, const struct ibcc_wire_mad *m);
 
-/* Nothing is delivered to `arg` any more. */
+/* Cancels all requests of `arg`: nothing is delivered to it any more. */
 void ibcc_upstream_cancel(struct ibcc_upstream *u, const void *arg);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Sockets as ibsim and its clients have them (wire.h): abstract unix sockets for datagrams, many
- * of which are received at once.
+/* Sockets of the form that ibsim and its clients use (wire.h): abstract unix sockets for datagrams,
+ * many of which are received at once.
  */
 #include "sim/wire.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As ibcc_wire_addr(). */
+/* Works as ibcc_wire_addr(). */
 __attribute__((format(printf, 3, 0))) static int addr_v(struct sockaddr_un *sa, socklen_t *len,
 							const char *fmt, va_list ap)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What ibsim and its clients (libumad2sim) say to each other: datagrams on abstract unix sockets.
+/* The messages between ibsim and its clients (libumad2sim): datagrams on abstract unix sockets.
  *
  * BASE:ctl takes requests of control, BASE:outN carries the MADs of client N; the client binds
  * BASE:ctl<pid> and BASE:in<pid>. The structures are ibsim's, as its include/ibsim.h lays them out.
@@ -15,9 +15,9 @@
 
 #define IBCC_WIRE_MAGIC   0xdeadbeefu
 #define IBCC_WIRE_BATCH   64u  /* most MADs that ibcc_wire_receive() takes */
-#define IBCC_WIRE_TIMEOUT 110u /* umad status of a request without an answer */
+#define IBCC_WIRE_TIMEOUT 110u /* umad status of a request that got no answer */
 
-/* A MAD with its addresses; all but status are as the umad header has them (big endian). */
+/* A MAD with its addresses. All fields but status are in the umad header's form (big endian). */
 struct ibcc_wire_mad {
 	uint32_t dlid, slid; /* 16 bits in network order */
 	uint32_t dqp, sqp;
@@ -55,15 +55,16 @@ struct ibcc_wire_connect {
 	uint32_t id; /* pid in the request, client number in the answer */
 	uint32_t qp;
 	uint32_t issm;
-	char node[IBCC_WIRE_NODE_BYTES]; /* to attach at, by id or description; "": the first */
+	/* node to attach at, by id or description; "": the first node */
+	char node[IBCC_WIRE_NODE_BYTES];
 };
 
 _Static_assert(sizeof(struct ibcc_wire_mad) == 288, "layout of ibsim's sim_request");
 _Static_assert(sizeof(struct ibcc_wire_ctl) == 80, "layout of ibsim's sim_ctl");
 
-/* Whether a MAD is a response; that to a trap is TrapRepress. The sender of any other MAD waits for
- * a response, or for its own MAD to come back from the kernel as timed out; OpenSM does so for its
- * traps, too.
+/* Whether a MAD is a response. The response to a trap is TrapRepress. The sender of any other MAD
+ * waits for a response, or for its own MAD to come back from the kernel as timed out. OpenSM does
+ * so for its traps, too.
  */
 static inline int ibcc_wire_is_response(const uint8_t *mad)
 {

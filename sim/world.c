@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The data plane of a simulated fabric (world.h): carries what was observed of the control plane
- * into the engine. The engine is built with every link that was ever seen between the nodes of
- * now; links that are down, or that the subnet manager has not activated, are taken down in it.
+ * into the engine. The engine is built with every link that was ever seen between the present
+ * nodes. Links that are down, or that the subnet manager has not activated, are taken down in it.
  * So only new nodes and links need a new engine. Begin with ibcc_world_update().
  */
 #include <errno.h>
@@ -139,7 +139,7 @@ static bool fits(const struct ibcc_topo *have, const struct ibcc_topo *t)
 	return true;
 }
 
-/* Whether no port has several LIDs. Those (LMC) the engine takes only from a whole topology. */
+/* Whether no port has several LIDs (LMC). The engine takes those only from a whole topology. */
 static bool lids_are_plain(const struct ibcc_topo *t)
 {
 	uint32_t i, n = 0, owned = 0;

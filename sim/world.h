@@ -34,11 +34,13 @@ uint64_t ibcc_world_now_ps(const struct ibcc_world *w);
 /* As ibcc_engine_deadlock(). */
 int ibcc_world_deadlock(const struct ibcc_world *w, char *buf, size_t len);
 
-/* Sets what is called at a link event of the scenario, since cables are pulled in ibsim. */
+/* Sets the function to call at a link event of the scenario, since cables are pulled in ibsim. */
 typedef void ibcc_world_link_event(void *arg, const struct ibcc_event_spec *v);
 void ibcc_world_on_link_event(struct ibcc_world *w, ibcc_world_link_event *fn, void *arg);
 
-/* A MAD from the node with a GUID to a LID. 0, or -ETIMEDOUT if there is no way or no answer. */
+/* Answers a MAD from the node with a GUID to a LID. 0, or -ETIMEDOUT if there is no route or no
+ * answer.
+ */
 int ibcc_world_answer(struct ibcc_world *w, uint64_t from_guid, uint16_t dlid, uint32_t qp,
 		      const uint8_t *rq, uint8_t *reply);
 /* LID of the node's first endport, 0 if it has none. */
@@ -46,7 +48,7 @@ uint16_t ibcc_world_lid(const struct ibcc_world *w, uint64_t guid);
 /* GUID of the node that has a LID; 0: none. */
 uint64_t ibcc_world_lid_guid(const struct ibcc_world *w, uint16_t lid);
 
-/* The node of a topology where an SMP's directed route from another one ends, or IBCC_NONE. */
+/* The node where an SMP's directed route ends that starts at another node, or IBCC_NONE. */
 uint32_t ibcc_world_route_end(const struct ibcc_topo *t, uint32_t node, const uint8_t *smp);
 
 /* Loss at the node that a request goes to, by its LID or directed route; 0 if that is not known. */
@@ -65,11 +67,11 @@ int ibcc_world_set_support(struct ibcc_world *w, const char *node, bool on);
 int ibcc_world_set_loss(struct ibcc_world *w, const char *node, uint16_t permille);
 int ibcc_world_set_port_block(struct ibcc_world *w, const char *node, uint8_t n);
 int ibcc_world_reboot(struct ibcc_world *w, const char *node);
-/* NULL: no such node. */
+/* The quirks of a node; NULL: no such node. */
 struct ibcc_agent_quirks *ibcc_world_quirks(struct ibcc_world *w, const char *node);
 int ibcc_world_set_sink_rate(struct ibcc_world *w, const char *node, uint32_t mbps);
 
-/* NULL before the first update. */
+/* The present topology; NULL before the first update. */
 const struct ibcc_topo *ibcc_world_topo(const struct ibcc_world *w);
 struct ibcc_agents *ibcc_world_agents(struct ibcc_world *w);
 
@@ -77,7 +79,7 @@ struct ibcc_agents *ibcc_world_agents(struct ibcc_world *w);
 struct ibcc_world_flow {
 	const struct ibcc_flow_spec *spec;
 	struct ibcc_engine_flow sum;
-	const char *missing; /* an end of it that the fabric does not show, or NULL */
+	const char *missing; /* an end node of the flow that the fabric does not show, or NULL */
 	uint32_t mbps; /* payload received, over the last IBCC_WORLD_SAMPLE_PS to twice that */
 };
 #define IBCC_WORLD_SAMPLE_PS (5 * IBCC_PS_PER_MS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* MADs that the world answers: at which node the sender is, and whether there is a way from it to
+/* MADs that the world answers: at which node the sender is, and whether a route leads from it to
  * the node that is asked.
  */
 #include <errno.h>
@@ -64,7 +64,7 @@ static bool reaches(const struct ibcc_topo *t, uint32_t from, uint16_t dlid)
 	return true;
 }
 
-/* A request at QP 1 of a node whose counters are to be had at another QP. */
+/* Whether a request is at QP 1 of a node whose counters are at another QP. */
 static bool is_redirected(const struct ibcc_world *w, uint32_t port, uint32_t qp, const uint8_t *rq)
 {
 	uint32_t to = ibcc_agents_quirks(w->agents, w->topo->port[port].node)->pma_qp;

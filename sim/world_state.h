@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the files of the world share; private to them. */
+/* What the files of the world share. Private to these files. */
 #ifndef SIM_WORLD_STATE_H
 #define SIM_WORLD_STATE_H
 
@@ -9,13 +9,13 @@
 
 struct flow_state {
 	uint32_t index;               /* in the engine; IBCC_NONE: not there */
-	struct ibcc_engine_flow past; /* of engines before */
+	struct ibcc_engine_flow past; /* counts of earlier engines */
 	/* Bytes received at the sample times, the older one first. */
 	uint64_t sample_bytes[2];
 };
 
-/* A rate that was changed: of the link at a port, perhaps only of what that port sends; or, port 0,
- * of a host as a sink.
+/* A rate that was changed. It is that of the link at a port, perhaps only of what that port sends.
+ * With port 0, it is that of a host as a sink.
  */
 struct changed_rate {
 	char node[IBCC_NAME_BYTES];
@@ -27,7 +27,8 @@ struct changed_rate {
 struct ibcc_world {
 	const struct ibcc_scenario *s;
 	struct ibcc_model model;
-	struct ibcc_topo *topo; /* as the engine has it; links are up by the states of ports */
+	/* the topology of the engine; links are up by the states of ports */
+	struct ibcc_topo *topo;
 	struct ibcc_engine *engine;
 	struct ibcc_agents *agents;
 	bool traffic;
@@ -39,12 +40,12 @@ struct ibcc_world {
 	void *link_arg;
 };
 
-/* Adds the scenario's flows to a new engine; index[i] is where flow i came to be. Flows whose ends
- * are not there (yet) are left out until a later engine. -EINVAL, -ENOMEM.
+/* Adds the scenario's flows to a new engine; index[i] is the engine's index of flow i. Flows whose
+ * end nodes are missing are left out until a later engine. -EINVAL, -ENOMEM.
  */
 int ibcc_world_add_flows(const struct ibcc_world *w, struct ibcc_engine *e,
 			 const struct ibcc_topo *t, uint32_t *index);
-/* A new engine takes over from the present one: what flows did so far is kept. */
+/* Called when a new engine replaces the present one: keeps the counts of flows so far. */
 void ibcc_world_keep_flows(struct ibcc_world *w, const uint32_t *index);
 void ibcc_world_apply_rates(const struct ibcc_world *w, struct ibcc_engine *e,
 			    const struct ibcc_topo *t);

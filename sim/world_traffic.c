@@ -82,8 +82,8 @@ static struct ibcc_engine_flow flow_sum(const struct ibcc_world *w, uint32_t i)
 	return sum;
 }
 
-/* Links that the scenario made slower one way. PortInfo, where the fabric's rates come from, knows
- * one rate of a link.
+/* Sets the rates of links that the scenario made slower one way. The fabric's rates come from
+ * PortInfo, which knows one rate of a link.
  */
 static void apply_directions(const struct ibcc_topo *s, struct ibcc_engine *e,
 			     const struct ibcc_topo *t)
@@ -154,7 +154,7 @@ static int change_rate(struct ibcc_world *w, const char *node, uint8_t port, uin
 	if (!r)
 		return -ENOMEM;
 	w->rate = r;
-	/* The last comes last, for the other end may have named the same link. */
+	/* The latest change is applied last, since both ends may name the same link. */
 	for (i = 0; i < w->n_rates; i++)
 		if (r[i].port != port || (one_way && !r[i].one_way) || strcmp(r[i].node, node))
 			r[kept++] = r[i];
@@ -202,7 +202,7 @@ static void take_sample(struct ibcc_world *w)
 	w->sample_ps[1] = now;
 }
 
-/* Events of the scenario that are due; they are in the order of time. */
+/* Carries out the scenario's events that are due; events are in the order of time. */
 static void do_events(struct ibcc_world *w)
 {
 	while (w->s && w->next_event < w->s->n_events &&
