@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The commands of ibcc-bench, and what those of the other programs share with them. */
+/* The commands of ibcc-bench, and what they share with the commands of the other programs. */
 #ifndef PERFTEST_BENCH_BENCH_H
 #define PERFTEST_BENCH_BENCH_H
 
@@ -31,30 +31,32 @@ extern const struct ibcc_command ibcc_bench_list, ibcc_bench_run, ibcc_bench_tun
 			.at = offsetof(type, member), 1, 1024                                      \
 	}
 
-/* Prints errors that a file gave, frees them, and returns the exit code for rc: 78 for what is
- * wrong in the file, 1 else, as for a deadlock.
+/* Prints errors that a file gave, frees them, and returns the exit code for rc: 78 for an error in
+ * the file, 1 for all others, such as a deadlock.
  */
 int ibcc_bench_fail(const char *what, int rc, struct ibcc_yaml_errors *e);
 
 /* Path of a file beside the program. -ENOENT, -ENAMETOOLONG. */
 int ibcc_bench_beside(const char *name, char *path, size_t len);
 
-/* The folder with experiments/ and scenarios/: of the source tree that the program was built in, or
- * where it is installed. 0, or -ENODATA after it was said.
+/* The folder with experiments/ and scenarios/: that of the source tree in which the program was
+ * built, or the installed one. 0, or -ENODATA with a message.
  */
 int ibcc_bench_folder(char *buf, size_t len);
 
-/* Path of a file by its name in a folder beside the program's; one with a slash or the ending .yaml
- * is a path already. -ENODATA as ibcc_bench_folder(), -ENAMETOOLONG.
+/* Path of a file by its name in a folder beside the program's. A name with a slash or the ending
+ * .yaml is a path already. -ENODATA as ibcc_bench_folder(), -ENAMETOOLONG.
  */
 int ibcc_bench_find(const char *name, const char *beside, char *path, size_t len);
 
-/* What write() writes becomes a file, as by ibcc_file_write(), or "-" is stdout. Prints what went
- * wrong; an exit code.
+/* Makes a file of what write() writes, as ibcc_file_write() does; "-" is stdout. Prints what went
+ * wrong; returns an exit code.
  */
 int ibcc_bench_write(const char *file, int (*write)(void *arg, FILE *out), void *arg);
 
-/* Loads and runs one scenario with assignments, errors in *e; samples: number of them, 0 none. */
+/* Loads and runs one scenario with assignments. `samples` is the number of samples, 0 for none.
+ * Errors in *e.
+ */
 int ibcc_bench_measure(const char *file, const struct ibcc_words *set, uint32_t samples,
 		       struct ibcc_exp_run *run, struct ibcc_yaml_errors *e);
 void ibcc_bench_measure_fini(struct ibcc_exp_run *run);

@@ -106,7 +106,8 @@ int ibcc_bench_measure(const char *file, const struct ibcc_words *set, uint32_t 
 	sample_ps = samples ? run->scenario.duration_ps / samples : 0;
 	rc = ibcc_measure_run(&run->scenario, sample_ps, &run->measure, NULL);
 	if (rc) {
-		/* The reader lets nothing through that the engine refuses, but for memory. */
+		/* The reader accepts nothing that the engine refuses, so only memory can be short.
+		 */
 		if (rc == -EDEADLK)
 			ibcc_yaml_errors_add(e, file, 0, 0, "%s", run->measure.deadlock);
 		else if (rc != -ENOMEM)

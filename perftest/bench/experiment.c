@@ -23,7 +23,7 @@ struct row_yaml {
 	const struct ibcc_yaml_node *each, *value;
 };
 
-/* What a published figure and its tolerance, or the given bounds, mean. */
+/* Computes bounds from a published figure and its tolerance, or takes the given bounds. */
 static int read_bounds(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 		       struct row_yaml *ry, struct ibcc_yaml_errors *e)
 {
@@ -96,7 +96,7 @@ struct series_yaml {
 	const struct ibcc_yaml_node *like, *set, *values, *columns;
 };
 
-/* A variant for each point. */
+/* Adds a variant for each point. */
 static int add_point(const struct ibcc_exp_reader *r, const struct ibcc_exp_series *s,
 		     const struct series_yaml *sy, const struct ibcc_words *base, const char *value)
 {
@@ -240,8 +240,7 @@ static int read_lists(struct ibcc_exp_reader *r, const struct file_yaml *fy)
 		bad = ibcc_yaml_each(r->y, fy->cases, "cases", ibcc_exp_read_case, r, r->e);
 		rc = rc ? rc : bad;
 	}
-	/* What follows names variants: without all of them there would be more errors than faults.
-	 */
+	/* What follows names variants: without all of them, one fault would make several errors. */
 	if (rc)
 		return rc;
 	if (fy->series)
@@ -259,7 +258,7 @@ static int read_lists(struct ibcc_exp_reader *r, const struct file_yaml *fy)
 	return rc;
 }
 
-/* What there are variants of: a scenario, or the file's own measurement. */
+/* Reads what the variants are of: a scenario, or the file's own measurement. */
 static int read_subject(struct ibcc_exp_reader *r, const struct file_yaml *fy)
 {
 	int rc = ibcc_exp_read_words(r, fy->limits, "limits", &r->x->limits);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Experiments as data: variants of a scenario, or of a measurement with real octets on the clock of
- * this machine, what is measured of them, and what was published.
- * A file perftest/experiments/NAME.yaml is all that a new experiment needs.
+ * this machine; the figures to measure; and the published values. A file
+ * perftest/experiments/NAME.yaml is all that a new experiment needs.
  */
 #ifndef PERFTEST_BENCH_EXPERIMENT_H
 #define PERFTEST_BENCH_EXPERIMENT_H
@@ -36,8 +36,8 @@ const char *ibcc_exp_column_name(enum ibcc_exp_column c);
 /* One scenario, of which each column is the variant CASE/COLUMN. */
 struct ibcc_exp_case {
 	char name[IBCC_EXP_NAME_BYTES];
-	bool rules;    /* with the rows that hold for all cases */
-	bool settles;  /* ... of which those on changes are for cases where nothing moves */
+	bool rules;    /* include the rows that hold for all cases */
+	bool settles;  /* include the rows on changes, for cases without change */
 	bool has_best; /* a best static setting is known */
 };
 
@@ -50,7 +50,7 @@ struct ibcc_exp_variant {
 	enum ibcc_exp_column column;
 	size_t exp_case; /* index, of a variant with a column */
 	struct ibcc_live_options control;
-	bool needed; /* some row that is asked for looks at it */
+	bool needed; /* a row that is asked for uses it */
 };
 
 struct ibcc_exp_row {
@@ -60,7 +60,7 @@ struct ibcc_exp_row {
 	double published, low, high;       /* NAN: none */
 	bool only_full;                    /* not in the shortened form */
 	/* Results. */
-	double measured; /* NAN: cannot be told */
+	double measured; /* NAN: unknown */
 	bool ok;
 };
 
@@ -70,24 +70,24 @@ struct ibcc_exp_series {
 	size_t n, first_variant; /* points, which are variants in a row */
 	double *x;
 	size_t n_columns;
-	struct ibcc_exp_row *column; /* name, unit and value, where {} is the point's variant */
+	struct ibcc_exp_row *column; /* name, unit and value, in which {} is the point's variant */
 	double *y;                   /* [column * n + point] */
 	bool needed;                 /* as a variant */
 };
 
 struct ibcc_experiment {
 	char name[IBCC_NAME_BYTES], title[160], source[320];
-	char scenario[1024]; /* path; "": of the other kind */
+	char scenario[1024]; /* path; "": an experiment of the other kind */
 	char wire[1024];     /* path of the file itself, if it is measured with real octets */
-	struct ibcc_mpa_settings mpa; /* then: as the file has them */
-	struct ibcc_words limits;     /* what must be said beside the figures */
+	struct ibcc_mpa_settings mpa; /* settings for that, as the file has them */
+	struct ibcc_words limits;     /* caveats to print with the figures */
 	struct ibcc_words shortened;  /* assignments of the shortened form */
 	size_t n_variants, n_cases, n_rows, n_series;
 	struct ibcc_exp_case *exp_case;
 	struct ibcc_exp_variant *variant;
 	struct ibcc_exp_row *row;
 	struct ibcc_exp_series *series;
-	struct ibcc_words plot; /* variants whose time series are drawn */
+	struct ibcc_words plot; /* variants to plot as time series */
 };
 
 /* Reads a file: all errors in *e, with -EINVAL, -ENOENT..., -ENOMEM. */
@@ -97,16 +97,16 @@ void ibcc_experiment_fini(struct ibcc_experiment *x);
 /* What one variant gave with one seed. */
 struct ibcc_exp_run {
 	size_t variant;
-	uint32_t k; /* of the variant's seeds */
+	uint32_t k; /* which of the variant's seeds */
 	struct ibcc_scenario scenario;
 	struct ibcc_measure measure;
-	struct ibcc_live_result live; /* without rounds where the variant is not live */
-	struct ibcc_exp_wire *wire;   /* in place of these, of an experiment with real octets */
+	struct ibcc_live_result live; /* without rounds if the variant is not live */
+	struct ibcc_exp_wire *wire;   /* for an experiment with real octets, in place of these */
 	double cpu_s;
 };
 
 struct ibcc_exp_options {
-	bool shortened, plot; /* plot: also the variants that are drawn */
+	bool shortened, plot; /* plot: also run the variants to plot */
 	bool columns;         /* all columns of the cases, whether a row needs them or not */
 	uint64_t seed;        /* 0: the scenario's */
 	const struct ibcc_words *set;
@@ -118,7 +118,7 @@ struct ibcc_exp_result {
 	struct ibcc_exp_run *run; /* in the order of the variants */
 	uint64_t packet_hops;
 	double cpu_s, wall_s, simulated_s;
-	bool ok; /* all rows are */
+	bool ok; /* all rows are ok */
 };
 
 /* Runs all variants that are needed, fills in the rows and series of *x. -EINVAL with errors, those

@@ -30,17 +30,17 @@ static inline void *ibcc_exp_append(void *array, size_t *n, size_t size)
 int ibcc_exp_read_words(const struct ibcc_exp_reader *r, const struct ibcc_yaml_node *n,
 			const char *path, struct ibcc_words *words);
 struct ibcc_exp_variant *ibcc_exp_find_variant(struct ibcc_experiment *x, const char *name);
-/* Assignments of other variants, then the own ones: what comes last holds. */
+/* Collects the assignments of other variants, then the variant's own: the last one counts. */
 int ibcc_exp_collect(const struct ibcc_exp_reader *r, const struct ibcc_yaml_node *like,
 		     const struct ibcc_yaml_node *set, const char *path, struct ibcc_words *out);
 /* Appends a row without bounds; its texts may name `word` as {}. -EINVAL with an error, -ENOMEM. */
 int ibcc_exp_add_row(const struct ibcc_exp_reader *r, const struct ibcc_exp_row *row,
 		     const char *word, const struct ibcc_yaml_node *at);
 
-/* Path of a file that another one names: in a folder beside that one's. -ENAMETOOLONG. */
+/* Path of a file that another file names, in a folder beside that other file's. -ENAMETOOLONG. */
 int ibcc_exp_beside(const char *file, const char *folder, const char *name, char *path, size_t len);
 
-/* experiment_variants.c, items of `variants` and `cases`; arg is the reader. */
+/* experiment_variants.c. Reads items of `variants` and `cases`; arg is the reader. */
 int ibcc_exp_read_variant(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			  unsigned int index, void *arg, struct ibcc_yaml_errors *e);
 int ibcc_exp_read_case(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,

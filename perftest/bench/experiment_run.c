@@ -172,7 +172,7 @@ static int judge(struct ibcc_experiment *x, const struct ibcc_exp_options *o,
 		if (o->shortened && row->only_full)
 			continue;
 		rc = ibcc_figure_eval(x, r, row->value, &row->measured, why, sizeof(why));
-		/* What cannot be told is not within bounds. */
+		/* An unknown value (NAN) is not within bounds. */
 		row->ok = (isnan(row->low) || row->measured >= row->low) &&
 			  (isnan(row->high) || row->measured <= row->high);
 		r->ok = r->ok && row->ok;

@@ -51,7 +51,7 @@ static int read_control(const struct ibcc_exp_reader *r, const struct ibcc_yaml_
 	return ibcc_yaml_read(r->y, n, path, keys, o, r->e);
 }
 
-/* live: the loop of the variant that it is like, if any, with other conditions. */
+/* Reads `live`: the loop of the variant named by `like`, if any, with other conditions. */
 static int read_live(const struct ibcc_exp_reader *r, const struct variant_yaml *vy,
 		     struct ibcc_exp_variant *v)
 {
@@ -147,7 +147,7 @@ static int add_column(const struct ibcc_exp_reader *r, const struct case_yaml *c
 	return rc;
 }
 
-/* Assignments of other cases come first, as their name/off has them. */
+/* Assignments of other cases come first, as the variants NAME/off have them. */
 static int collect_case(const struct ibcc_exp_reader *r, const struct case_yaml *cy,
 			struct ibcc_words *out)
 {
@@ -234,7 +234,7 @@ int ibcc_exp_read_case(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n
 	return rc;
 }
 
-/* What must hold in every case: no harm, nearly as good as any static setting, and quiet. */
+/* Adds what must hold in every case: no harm, nearly as good as any static setting, and quiet. */
 int ibcc_exp_add_rules(const struct ibcc_exp_reader *r, const struct ibcc_yaml_node *at)
 {
 	static const struct ibcc_exp_row rule[] = {

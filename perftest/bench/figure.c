@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A recursive descent over the few forms a figure may have. Checking is evaluating without runs. */
+/* A recursive descent parser for the few forms of a figure. Checking is an evaluation without runs.
+ */
 #include "perftest/bench/figure.h"
 
 #include <ctype.h>
@@ -105,8 +106,9 @@ static const struct function {
 	{ "iwarp", 3, F_IWARP },
 };
 
-/* From the window's beginning to where the throughput stays at a share of the offered for good;
- * infinite if it does not. Single samples hold few packets: the mean of the last ten counts.
+/* Time in ms from the window's beginning until the throughput stays at a share of the offered for
+ * good; infinite if it does not. Single samples hold few packets, so the mean of the last ten
+ * counts.
  */
 static double settle_ms(const struct ibcc_select *s, double share)
 {
@@ -159,7 +161,7 @@ static uint32_t late_rounds(const struct ibcc_exp_run *run)
 	return n;
 }
 
-/* Most rounds of changes in so many passes in a row, within the measuring window. */
+/* Most rounds of changes in CROWD passes in a row, within the measuring window. */
 static uint32_t crowded_rounds(const struct ibcc_exp_run *run)
 {
 	const struct ibcc_live_round *r = run->live.round;
@@ -386,7 +388,7 @@ static double extreme(struct eval *e, bool least)
 	b = e->failed ? NAN : sum(e);
 	if (!e->failed && !eat(e, ')'))
 		return fail(e, "want ) at \"%.20s\"", e->p);
-	/* One that cannot be told leaves both so. */
+	/* If one value is unknown (NAN), so is the result. */
 	return isnan(a) || isnan(b) ? NAN : least ? fmin(a, b) : fmax(a, b);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a row of an experiment measures, in words: "100 * (MBps(on, victim) / MBps(off, victim) -
- *1)".
+/* What a row of an experiment measures, as a formula in text, such as
+ * "100 * (MBps(on, victim) / MBps(off, victim) - 1)".
  *
- * Numbers, + - * / and parentheses, and functions of a variant V, means over its seeds:
+ * A formula has numbers, + - * / and parentheses, and functions of a variant V. The functions are
+ * means over the seeds of V:
  *	MBps(V, WHO) Mbps(V, WHO)  payload throughput
  *	offered(V, WHO)            offered payload, Mb/s
  *	ideal(V, WHO)              the max-min ideal, Mb/s

@@ -19,18 +19,18 @@ struct live {
 	const struct ibcc_scenario *s;
 	const struct ibcc_live_options *o;
 	struct ibcc_live_result *r;
-	struct ibcc_engine *engine; /* the measurement's */
+	struct ibcc_engine *engine; /* the engine of the measurement */
 	struct ibcc_agents *agents;
-	struct ibcc_transport *transport;   /* the daemon's */
-	struct ibcc_applier *applier, *dry; /* dry: NULL, or in place of the other */
+	struct ibcc_transport *transport;   /* the transport of the daemon */
+	struct ibcc_applier *applier, *dry; /* dry: NULL, or used in place of `applier` */
 	struct ibcc_cycle cycle;
 	uint64_t next_pass_ps;
 	uint32_t fault_node;
 };
 
-/* An interval of a millisecond stands for one of ten seconds, and a microsecond to a node and back
- * for ten milliseconds, far more than the daemon leaves between two requests to it; hundredths of
- * lost MADs would be noticed on any healthy fabric.
+/* An interval of a millisecond stands for one of ten seconds. A microsecond to a node and back
+ * stands for ten milliseconds, far more than the daemon leaves between two requests to it. Losses
+ * of some percent of all MADs would be noticed on any healthy fabric.
  */
 void ibcc_live_defaults(struct ibcc_live_options *o)
 {
@@ -118,13 +118,14 @@ static int live_start(void *arg, struct ibcc_engine *e)
 		ibcc_topo_free(t);
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < t->n_ports; i++) /* as PortInfo tells it: one for both ways */
+	/* the rate in PortInfo: one for both directions */
+	for (uint32_t i = 0; i < t->n_ports; i++)
 		t->port[i].rate_mbps = ibcc_topo_link_mbps(l->s->topo, i);
 	l->next_pass_ps = ps_of_us(l->o->poll_ms * 1000);
 	return ibcc_cycle_set_topology(&l->cycle, t);
 }
 
-/* Somebody else's request, which takes no time and is never lost. */
+/* Clears counters as another program would. The request takes no time and is never lost. */
 static int clear(struct live *l, uint32_t port, uint16_t attr_id)
 {
 	const struct ibcc_topo_port *p = &l->s->topo->port[port];
@@ -213,7 +214,7 @@ static int note_round(struct live *l)
 
 static int pass(struct live *l)
 {
-	int rc = strike(l); /* may exchange the applier */
+	int rc = strike(l); /* may replace the applier */
 	const struct ibcc_act act = {
 		.applier = l->dry ? l->dry : l->applier,
 		.who = "ibcc-bench",
@@ -233,7 +234,7 @@ static int pass(struct live *l)
 	return rc;
 }
 
-/* A pass that is due at the very end waits for the next call: it would only take time. */
+/* A pass that is due at the very end waits for the next call, since it would only take time. */
 static int live_run(void *arg, uint64_t until_ps)
 {
 	struct live *l = arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The daemon's cycle on a simulated fabric, on virtual time: the same code as on hardware, only the
- * transport is another. Requests take time and some get lost.
+/* The daemon's cycle on a simulated fabric, on virtual time: the same code as on hardware with
+ * another transport. Requests take time and some get lost.
  */
 #ifndef PERFTEST_BENCH_LIVE_H
 #define PERFTEST_BENCH_LIVE_H
@@ -16,11 +16,11 @@
 struct ibcc_cycle;
 struct ibcc_applier;
 
-/* What happens to the fabric behind the daemon's back, from a pass on. */
+/* What happens to the fabric without the daemon's knowledge, from a pass on. */
 enum ibcc_live_fault {
 	IBCC_LIVE_FAULT_NONE,
 	IBCC_LIVE_FAULT_SILENT, /* the node answers no more */
-	IBCC_LIVE_FAULT_RESET,  /* somebody clears all counters every third pass */
+	IBCC_LIVE_FAULT_RESET,  /* another program clears all counters every third pass */
 	IBCC_LIVE_FAULT_REBOOT, /* the node forgets its settings, once */
 };
 
@@ -36,8 +36,8 @@ struct ibcc_live_options {
 	uint32_t fault_pass;
 	char fault_node[IBCC_NAME_BYTES];
 	bool dry; /* nothing is set */
-	/* Called after each pass, numbered from 1, for who wants to look at it, or to set something
-	 * by the applier; a value other than 0 ends the run with it. NULL: nobody.
+	/* Called after each pass, numbered from 1. It may look at the cycle, or set something by
+	 * the applier. A value other than 0 ends the run and is its result. NULL: not called.
 	 */
 	int (*each)(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_applier *a);
 	void *arg;
@@ -61,8 +61,8 @@ struct ibcc_live_result {
 };
 void ibcc_live_result_fini(struct ibcc_live_result *r);
 
-/* As ibcc_measure_run(), with the loop closed. Besides: -EIO. *r needs ibcc_live_result_fini() in
- * any case.
+/* Works as ibcc_measure_run(), with the loop closed. An additional error is -EIO. *r needs
+ * ibcc_live_result_fini() in any case.
  */
 int ibcc_live_run(const struct ibcc_scenario *s, const struct ibcc_live_options *o,
 		  uint64_t sample_ps, struct ibcc_measure *out, struct ibcc_live_result *r);

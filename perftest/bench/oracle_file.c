@@ -22,7 +22,9 @@ int ibcc_oracle_path(const char *experiment, char *buf, size_t len)
 	return 0;
 }
 
-/* Reads it whole; NULL with 0 where there is none, -EINVAL with an error in *e if it is none. */
+/* Reads a file as a whole. NULL with 0 if it is missing; -EINVAL with an error in *e if it is
+ * invalid.
+ */
 static int load(const char *experiment, json_t **out, struct ibcc_yaml_errors *e)
 {
 	char path[2 * PATH_MAX];

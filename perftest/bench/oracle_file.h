@@ -19,8 +19,9 @@
 /* Path of the file beside an experiment's. -ENAMETOOLONG. */
 int ibcc_oracle_path(const char *experiment, char *buf, size_t len);
 
-/* Appends the assignments of a case's best setting, if one is known. -ENAMETOOLONG, -ENOMEM,
- * -EINVAL with an error in *e where the file is none. */
+/* Appends the assignments of a case's best setting, if one is known. -ENAMETOOLONG, -ENOMEM;
+ * -EINVAL with an error in *e if the file is invalid.
+ */
 int ibcc_oracle_find(const char *experiment, const char *name, struct ibcc_words *set,
 		     struct ibcc_yaml_errors *e);
 

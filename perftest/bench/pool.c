@@ -59,7 +59,7 @@ int ibcc_pool_run(uint64_t n, unsigned int threads, int (*work)(void *arg, uint6
 	}
 	for (started = 1; started < threads; started++)
 		if (pthread_create(&t[started], NULL, loop, &p))
-			break; /* fewer threads do the same work */
+			break; /* fewer threads also do all the work */
 	loop(&p);
 	for (i = 1; i < started; i++)
 		pthread_join(t[i], NULL);

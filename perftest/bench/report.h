@@ -10,7 +10,7 @@
 
 #include "perftest/bench/experiment.h"
 
-/* A number for JSON: null for what cannot be told (NAN, infinity). */
+/* A number for JSON: null for an unknown or infinite value. */
 json_t *ibcc_report_number(double v);
 json_t *ibcc_report_words(const struct ibcc_words *w);
 /* Prints and frees a value (NULL: -ENOMEM), with a newline. */
@@ -24,7 +24,7 @@ json_t *ibcc_report_engine(uint64_t packet_hops, double cpu_s, double wall_s, do
 int ibcc_report_rows(const struct ibcc_experiment *x, const struct ibcc_exp_options *o,
 		     const struct ibcc_exp_result *r, FILE *out);
 
-/* All variants that were run beside each other, and what the loop did in those that are live. */
+/* A table of all variants that were run, with what the loop did in live variants. */
 int ibcc_report_variants(const struct ibcc_experiment *x, const struct ibcc_exp_result *r,
 			 FILE *out);
 json_t *ibcc_report_variants_json(const struct ibcc_experiment *x, const struct ibcc_exp_result *r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One long table with a number in each line, which R, pandas and awk take as it is. */
+/* One long table with a number in each line, a form that R, pandas and awk read directly. */
 #include <errno.h>
 #include <math.h>
 

@@ -38,7 +38,7 @@ json_t *ibcc_report_engine(uint64_t packet_hops, double cpu_s, double wall_s, do
 			 "wall_s", wall_s, "simulated_s", simulated_s);
 }
 
-/* Rows of the scoring bench have a target, the bound that they are held against. */
+/* A row as JSON. Rows of the scoring bench have a target, which is their bound. */
 static json_t *row_json(const struct ibcc_exp_row *row, bool columns)
 {
 	double target = isnan(row->low) ? row->high : row->low;
@@ -113,7 +113,7 @@ static json_t *flow_json(const struct ibcc_flow_spec *f, const struct ibcc_measu
 		(json_int_t)m->becn, "ccti", ibcc_report_number(m->ccti));
 }
 
-/* What only flows that are connections have. */
+/* Adds figures that only flows of connections have. */
 static void add_conn(json_t *o, const struct ibcc_exp_run *run, const struct ibcc_measure_flow *f)
 {
 	const struct ibcc_engine_conn *c = &f->conn;
@@ -151,7 +151,7 @@ static json_t *port_json(const struct ibcc_topo *t, uint32_t port,
 			 "backlog_bytes", ibcc_report_number(m->backlog_bytes));
 }
 
-/* What only ports of Ethernet have. */
+/* Adds figures that only ports of Ethernet have. */
 static void add_pauses(json_t *o, const struct ibcc_exp_run *run, const struct ibcc_measure_port *p)
 {
 	const struct ibcc_measure *m = &run->measure;

@@ -29,7 +29,7 @@ static double *sample_times(const struct ibcc_measure *m, double *x)
 	return x;
 }
 
-/* Room for n_curves over n points; the first part is for x. */
+/* Makes room for n_curves over n points; x takes the first part. */
 static int panel_new(struct panel *p, size_t n_curves, size_t n, const char *title,
 		     const char *x_label, const char *y_label)
 {
@@ -78,7 +78,7 @@ static int throughput_panel(struct panel *p, const struct ibcc_exp_run *run, con
 	return 0;
 }
 
-/* The outputs with the longest queues on the mean tell where congestion is. */
+/* The outputs with the longest mean queues show where congestion is. */
 static int queue_panel(struct panel *p, char name[4][IBCC_DESC_BYTES + 32],
 		       const struct ibcc_exp_run *run)
 {
@@ -201,7 +201,7 @@ static bool is_column_of(const struct ibcc_experiment *x, const struct ibcc_exp_
 	return v->column && v->exp_case == c && !run->k;
 }
 
-/* All that is delivered over time, a curve for each column of a case. */
+/* Plots the sum of all throughput over time, one curve for each column of a case. */
 static int case_panel(struct panel *p, const struct ibcc_experiment *x,
 		      const struct ibcc_exp_result *r, size_t c)
 {

@@ -6,7 +6,7 @@
 
 #include "perftest/bench/report.h"
 
-/* Beyond so many flows or ports a table helps nobody; the JSON has all. */
+/* A table with more flows or ports than this is too long to read; the JSON has all. */
 #define MAX_LINES 64u
 
 static const char *verdict(const struct ibcc_exp_row *row)

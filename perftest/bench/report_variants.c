@@ -11,8 +11,8 @@
 #define SETTLED    0.97
 #define SMOOTH     5u
 
-/* What the flows of one kind get, as a share of a fair division of it among them (R. Jain's index):
- * NAN without such flows.
+/* How fairly the flows of one kind share their throughput (R. Jain's index); NAN without such
+ * flows.
  */
 static double fairness(const struct ibcc_exp_run *run, enum ibcc_flow_kind kind)
 {
@@ -32,7 +32,7 @@ static double fairness(const struct ibcc_exp_run *run, enum ibcc_flow_kind kind)
 	return squares > 0 ? sum * sum / (n * squares) : NAN;
 }
 
-/* When the congestion that is measured began: the last change of traffic or fabric before. */
+/* When the measured congestion began: the last change of traffic or fabric before the window. */
 static uint64_t onset_ps(const struct ibcc_exp_run *run)
 {
 	const struct ibcc_scenario *s = &run->scenario;
@@ -59,8 +59,8 @@ static double sum_of_sample(const struct ibcc_measure *m, uint32_t k)
 	return sum;
 }
 
-/* Cycles from the onset until the sum of all throughput stays at 97 % of what is measured, by means
- * of some samples since single ones hold few packets; NAN if it does not.
+/* Cycles from the onset until the sum of all throughput stays at 97 % of the measured value; NAN if
+ * it does not. Uses means of some samples, since single samples hold few packets.
  */
 static double settle_cycles(const struct ibcc_exp_run *run, double poll_ms)
 {

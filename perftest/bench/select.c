@@ -18,7 +18,7 @@ static int pick_kind(struct ibcc_select *s, const char *who)
 		    (kind >= 0 ? (int)sc->flow[i].kind == kind : !strcmp(sc->flow[i].name, who)))
 			s->in[i] = found = true;
 	}
-	/* A scenario may well have no flow of a kind: their sum is 0. */
+	/* A scenario may have no flow of a kind: their sum is 0. */
 	return found || kind >= 0 ? 0 : -EINVAL;
 }
 

@@ -15,7 +15,8 @@ struct ibcc_select {
 	bool *in;
 };
 
-/* -EINVAL if the word names nothing of the run, -ENOMEM. Freed with free(s->in). */
+/* Selects the items. -EINVAL if the word names nothing of the run, -ENOMEM. Free with free(s->in).
+ */
 int ibcc_select(const struct ibcc_exp_run *run, const char *who, struct ibcc_select *s);
 
 double ibcc_select_mbps(const struct ibcc_select *s);

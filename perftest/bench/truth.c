@@ -44,7 +44,7 @@ static int add_root(struct search *f, const struct ibcc_ideal_pair *p)
 	return 0;
 }
 
-/* A source's own link is no place where it could be in anybody's way. */
+/* Whether a bottleneck is shared: on its own link, a source is in no other sender's way. */
 static bool limits_others(const struct ibcc_topo *t, uint32_t port)
 {
 	return port != IBCC_NONE && ibcc_topo_is_switch(t, t->port[port].node);
@@ -109,8 +109,9 @@ static void merge(struct ibcc_truth *t, struct ibcc_truth_root *into, struct ibc
 	*from = t->root[--t->n_roots];
 }
 
-/* Congestion starts where more arrives than can leave. What arrives through a single port that is
- * no faster can always leave: it was too much further up, where it came together.
+/* Finds where congestion starts: at a port to which more comes than can leave. What comes through a
+ * single port that is no faster can always leave. So in that case the congestion starts further up,
+ * where the flows came together.
  */
 static int find_starts(struct search *f)
 {
@@ -157,7 +158,7 @@ static int find_light(void *arg, const struct ibcc_ideal_pair *p)
 	return 0;
 }
 
-/* The root that limits a pair: where what is cut at its bottleneck came together. */
+/* Finds the root that limits a pair: where the flows cut at the pair's bottleneck came together. */
 static int find_pairs(void *arg, const struct ibcc_ideal_pair *p)
 {
 	struct search *f = arg;

@@ -10,7 +10,7 @@
 
 #include "perftest/mpa/measure.h"
 
-/* Assignments are to the mapping `mpa`. */
+/* Applies an assignment to the mapping `mpa`. */
 static int assign(struct ibcc_yaml *y, const char *word, struct ibcc_yaml_errors *e)
 {
 	char *text;
@@ -74,7 +74,7 @@ bool ibcc_exp_wire_has(const struct ibcc_experiment *x, const char *subject, con
 
 double ibcc_exp_wire_figure(const struct ibcc_exp_wire *w, const char *subject, const char *figure)
 {
-	/* Assignments may have taken a subject away. */
+	/* Assignments may have removed a subject. */
 	int i = find_subject(&w->settings, subject), f = ibcc_mpa_figure_find(figure);
 
 	return i >= 0 && f >= 0 ? w->result[i].figure[f] : NAN;

@@ -16,7 +16,9 @@ int ibcc_exp_wire_load(const struct ibcc_experiment *x, const struct ibcc_words 
 		       struct ibcc_exp_wire **out, struct ibcc_yaml_errors *e);
 int ibcc_exp_wire_run(struct ibcc_exp_wire *w);
 
-/* Whether there are such a subject and such a figure, and what the run gave; NAN if it has none. */
+/* Whether such a subject and such a figure exist, and the value that the run gave; NAN if it gave
+ * none.
+ */
 bool ibcc_exp_wire_has(const struct ibcc_experiment *x, const char *subject, const char *figure);
 double ibcc_exp_wire_figure(const struct ibcc_exp_wire *w, const char *subject, const char *figure);
 

@@ -24,7 +24,7 @@ static inline int ibcc_words_add(struct ibcc_words *l, const char *s)
 	return l->w[l->n] ? (l->n++, 0) : -ENOMEM;
 }
 
-/* The same as an option that may be given several times has it. */
+/* Appends a copy, as the callback of an option that may be given several times. */
 static inline int ibcc_words_read(void *words, const char *s)
 {
 	return ibcc_words_add(words, s);
