@@ -24,7 +24,7 @@ static int compare_values(const struct ibcc_best *b, const json_t *x, const json
 	return b->least ? sign : -sign;
 }
 
-/* The same for points, in any order that is always the same; 0 for the same point. */
+/* Compares two points in a fixed order; 0 for equal points. */
 static int compare_points(const json_t *x, const json_t *y)
 {
 	const char *const key[] = { "point", "id" };
@@ -41,7 +41,7 @@ static int compare_points(const json_t *x, const json_t *y)
 	return sign;
 }
 
-/* Where a result is or should be among those that are kept; true if it is there. */
+/* The place of a result among those that are kept; true if the result is there. */
 static bool find(const struct ibcc_best *b, const json_t *o, size_t *at)
 {
 	size_t low = 0, high = b->n;
@@ -65,7 +65,7 @@ static bool find(const struct ibcc_best *b, const json_t *o, size_t *at)
 	return false;
 }
 
-/* The first result tells what kind of results there are. */
+/* The first result decides which kind of results the files have. */
 static int check_value(struct ibcc_best *b, const char *file, unsigned int line, const json_t *o)
 {
 	if (!b->by) {
@@ -79,7 +79,7 @@ static int check_value(struct ibcc_best *b, const char *file, unsigned int line,
 	return -EINVAL;
 }
 
-/* Sweeps have more points than anybody wants to keep. */
+/* Keeps a result only if it is good enough: sweeps have more points than a person can read. */
 static int consider(void *arg, const char *file, unsigned int line, const json_t *o)
 {
 	struct ibcc_best *b = arg;
@@ -91,7 +91,7 @@ static int consider(void *arg, const char *file, unsigned int line, const json_t
 		return rc;
 	b->seen++;
 	if (!json_is_number(value_of(b, o)))
-		return 0; /* null: could not be told */
+		return 0; /* null: the value is unknown */
 	if (find(b, o, &at) || at == b->n_keep)
 		return 0;
 	bigger = ibcc_grow_to(b->result, (uint32_t)b->n + 2, &b->room, sizeof(json_t *));

@@ -9,7 +9,7 @@
 #include "perftest/lab/best.h"
 
 #define POINT_CHARS 400
-#define MAX_COLUMNS 32 /* but the rank */
+#define MAX_COLUMNS 32 /* without the rank */
 
 /* What the table shows: the rank, numbers of the result, and the point as one text or, of fits,
  * which have longer ones, value by value.

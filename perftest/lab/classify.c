@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the estimator says of a scenario by chance: its roots while nothing marks, then contributors
- * and victims while each root in turn does.
+/* Runs the estimator on a random scenario: it finds roots while nothing marks, then contributors
+ * and victims while each root in turn marks.
  */
 #include "perftest/lab/classify.h"
 
@@ -14,7 +14,7 @@
 #include "perftest/lab/draw.h"
 
 #define SPARE_ROOTS   2u
-#define SLOW_PERMILLE 250u /* of the queue: threshold at a slow receiver's port */
+#define SLOW_PERMILLE 250u /* threshold at a slow receiver's port, of the queue */
 #define FULL_PERMILLE 900u
 
 static int keep_roots(const struct ibcc_estimate *e, struct ibcc_classify_seen *out)
@@ -62,8 +62,8 @@ static void mark(const struct ibcc_topo *t, const struct ibcc_root *r, struct ib
 		ibcc_cc_mask_assign(&ep->sw.Victim_Mask, num, on);
 }
 
-/* Marking on at one root; tables are without delay from the start. With several that mark nobody
- * could tell whose a BECN is.
+/* Turns marking on at one root; tables are without delay from the start. If several roots marked,
+ * it would be unknown from which one a BECN comes.
  */
 static int probe(struct ibcc_classify_job *j, struct ibcc_cycle *c, struct ibcc_applier *a,
 		 uint32_t root)
@@ -83,7 +83,8 @@ static int probe(struct ibcc_classify_job *j, struct ibcc_cycle *c, struct ibcc_
 	if (!rc)
 		rc = ibcc_result_init(&result, plan.n);
 	if (!rc && plan.n)
-		ibcc_applier_run(a, &plan, &result, &why); /* what got lost is read back as it is */
+		/* settings that were lost on the way are read back as they are */
+		ibcc_applier_run(a, &plan, &result, &why);
 	if (!rc)
 		rc = ibcc_cycle_readback(c, &why);
 	ibcc_result_fini(&result);
@@ -92,8 +93,8 @@ static int probe(struct ibcc_classify_job *j, struct ibcc_cycle *c, struct ibcc_
 	return rc;
 }
 
-/* Who is named in one pass at least, since slow roots mark few packets in each; and in which passes
- * who waits.
+/* Keeps the sources that are named in at least one pass, since slow roots mark few packets in each.
+ * Also keeps the passes in which each source waits.
  */
 static void keep_sources(struct ibcc_classify_job *j, const struct ibcc_cycle *c, uint32_t root,
 			 uint32_t nth)
@@ -180,7 +181,7 @@ static int run(struct ibcc_classify_job *j)
 	return rc;
 }
 
-/* Hotspots stay as long as it takes to look at all of them. */
+/* Removes the ends of hotspots, so that each lasts until all of them have been probed. */
 static void drop_ends(struct ibcc_scenario *s)
 {
 	for (uint32_t i = 0; i < s->n_flows; i++)
@@ -201,7 +202,8 @@ int ibcc_classify(uint64_t seed, struct ibcc_classified *sum, FILE *notes,
 	drop_ends(&j.s);
 	j.s.measure_from_ps = (IBCC_PROBE_PASS - 1) * IBCC_PS_PER_MS;
 	rc = ibcc_truth_find(&j.s, j.s.measure_from_ps, &j.truth);
-	/* Time for some roots more than there are; a pass at the very end would not be run. */
+	/* Leaves time for some more roots than there are; a pass at the very end would not be run.
+	 */
 	j.s.duration_ps = (IBCC_PROBE_PASS + IBCC_PROBE_PASSES * (j.truth.n_roots + SPARE_ROOTS)) *
 				  IBCC_PS_PER_MS +
 			  IBCC_PS_PER_MS / 5;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The estimator against the truth, on scenarios by chance. */
+/* The estimator against the truth, on random scenarios. */
 #ifndef PERFTEST_LAB_CLASSIFY_H
 #define PERFTEST_LAB_CLASSIFY_H
 
@@ -30,10 +30,10 @@ enum ibcc_mistake {
 	IBCC_ROOT_MISSED_SLOW, /* a slow receiver's port not found */
 	IBCC_ROOT_MISSED_UP,   /* a full port between switches not found */
 	IBCC_ROOT_MISSED_LAST, /* a full port to an adapter not found */
-	IBCC_SOURCE_OF_OTHER,  /* a contributor to another root taken for one of this */
-	IBCC_SOURCE_OF_NONE,   /* one that contributes nowhere */
+	IBCC_SOURCE_OF_OTHER,  /* a contributor to another root taken for one of this root */
+	IBCC_SOURCE_OF_NONE,   /* an adapter that contributes nowhere taken for a contributor */
 	IBCC_SOURCE_UNMARKED,  /* a contributor that got no BECN at all */
-	IBCC_SOURCE_WEAK,      /* ... too few BECNs */
+	IBCC_SOURCE_WEAK,      /* a contributor that got too few BECNs */
 	IBCC_VICTIM_NO_WAIT,   /* a victim whose port does not wait much */
 	IBCC_VICTIM_OF_NONE,   /* a victim that waits, of no root that was found */
 	IBCC_VICTIM_MARKED,    /* a victim that gets BECNs and counts as a contributor */
@@ -48,8 +48,8 @@ struct ibcc_classified {
 	uint64_t mistake[IBCC_N_MISTAKES];
 };
 
-/* Adds one scenario's. Roots and kinds are what counters tell with control off, in two passes in a
- * row; contributors and victims in a few passes more for each of them, in which it alone marks,
+/* Adds the results of one scenario. Roots and kinds are what counters say with control off, in two
+ * passes in a row. For contributors and victims, each root in turn marks alone for a few passes,
  * with tables of no delay. Mistakes go to `notes` (NULL: nowhere), a line each. Errors as
  * ibcc_draw_load() and ibcc_live_run().
  */

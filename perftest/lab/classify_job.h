@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One scenario's classification: what was seen pass by pass, to be held against the truth. Internal
- * to classify.c and classify_judge.c.
+/* One scenario's classification: what was seen pass by pass, for comparison with the truth.
+ * Internal to classify.c and classify_judge.c.
  */
 #ifndef PERFTEST_LAB_CLASSIFY_JOB_H
 #define PERFTEST_LAB_CLASSIFY_JOB_H
@@ -17,7 +17,7 @@
 
 /* Hotspots of drawn scenarios begin by 5 ms; buffers before slow roots take some more to fill. */
 #define IBCC_PROBE_PASS 12u
-/* For each root; marks of the one before still come in the first. */
+/* Passes for each root; the first still has marks of the root before. */
 #define IBCC_PROBE_PASSES 6u
 
 struct ibcc_classify_seen {
@@ -30,16 +30,20 @@ struct ibcc_classify_job {
 	struct ibcc_truth truth;
 	struct ibcc_measure m;
 	struct ibcc_classify_seen before, first; /* roots in the passes before the probe */
-	uint8_t *named; /* [root of `first` * n_ports + port]: a contributor */
-	uint8_t *waits; /* likewise: a bit for each pass in which it waits behind a root */
-	uint64_t *becn; /* likewise */
+	uint8_t *named; /* [root of `first` * n_ports + port]: is a contributor */
+	/* [root of `first` * n_ports + port]: a bit for each pass in which the port waits behind a
+	 * root
+	 */
+	uint8_t *waits;
+	uint64_t *becn; /* [root of `first` * n_ports + port]: number of BECNs */
 	uint16_t *wait;
 	struct ibcc_classified *sum;
 	uint64_t seed;
 	FILE *notes; /* NULL: mistakes are only counted */
 };
 
-/* Adds to the sums how what was seen compares with the truth. As ibcc_truth_senders(). */
+/* Compares what was seen with the truth, and adds the result to the sums. As ibcc_truth_senders().
+ */
 int ibcc_classify_judge(struct ibcc_classify_job *j);
 
 #endif

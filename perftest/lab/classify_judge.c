@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The truth is the engine's: where the max-min allocation of the scenario's flows is cut, and
- * whether that port is really full now, since what is held up elsewhere may keep it empty. What is
- * neither clearly one nor the other is left open: a port that is full although a fair division
- * would not fill it, a sender whose packets go through a root but would all fit, an adapter that
- * gets between 90 and 97 % of what it could.
+/* Judges the estimator by the engine's truth. A root is where the max-min allocation of the
+ * scenario's flows is cut, if that port is really full now: flows that are held up elsewhere may
+ * keep it empty.
+ *
+ * Cases that are neither clearly one nor the other stay open. These are a port that is full
+ * although a fair division would not fill it, a sender whose packets go through a root but would
+ * all fit, and an adapter that gets between 90 and 97 % of what it could.
  */
 #include <errno.h>
 #include <math.h>
@@ -148,7 +150,7 @@ static void judge_roots(struct ibcc_classify_job *j)
 			continue;
 		l = load_of(j, i, IBCC_PROBE_PASS - 2, IBCC_PROBE_PASS);
 		full = is_full(j, i, &l);
-		if (!r == full) { /* not fair, or not now */
+		if (!r == full) { /* the share is not fair, or the port is not full now */
 			j->sum->ask[IBCC_ASK_ROOTS].open[!!seen]++;
 			continue;
 		}
@@ -235,13 +237,13 @@ static void judge_contributors(struct ibcc_classify_job *j)
 	}
 }
 
-/* The end of the last pass that was looked at. */
+/* The end of the last pass that was observed. */
 static uint32_t last_pass(const struct ibcc_classify_job *j)
 {
 	return IBCC_PROBE_PASS + IBCC_PROBE_PASSES * (j->first.n ? j->first.n : 1);
 }
 
-/* What a flow gets while the roots are probed: what comes later nobody has looked at. */
+/* What a flow gets while the roots are probed; later traffic was not observed. */
 static double got_by(const struct ibcc_classify_job *j, uint32_t flow)
 {
 	const struct ibcc_measure *m = &j->m;
@@ -258,7 +260,7 @@ static double got_by(const struct ibcc_classify_job *j, uint32_t flow)
 	return n ? sum / n : 0;
 }
 
-/* What an adapter's flows get of what they could; NAN if they have nothing to send. */
+/* What an adapter's flows get of their possible share; NAN if they have nothing to send. */
 static double share_of(const struct ibcc_classify_job *j, uint32_t node)
 {
 	char name[IBCC_NODE_TEXT_BYTES];
@@ -290,7 +292,9 @@ static bool is_part(const struct ibcc_classify_job *j, uint32_t port, const bool
 	return most_part(j, port) != IBCC_TRUTH_NOT || through_full[port];
 }
 
-/* In most of the passes in which one of the roots marked: single ones are bursts. */
+/* Whether an adapter waits in most of the passes in which one of the roots marked. Single passes
+ * with waits are bursts.
+ */
 static bool waits(const struct ibcc_classify_job *j, uint32_t port)
 {
 	for (uint32_t k = 0; k < j->first.n; k++) {
@@ -302,7 +306,9 @@ static bool waits(const struct ibcc_classify_job *j, uint32_t port)
 	return false;
 }
 
-/* Who sends through a port that is full, whether a fair division would fill it or not. */
+/* Finds full ports and the adapters that send through them, whether a fair division would fill the
+ * port or not.
+ */
 static int find_full(const struct ibcc_classify_job *j, bool *full, bool *sends)
 {
 	const struct ibcc_topo *t = j->s.topo;
@@ -328,7 +334,7 @@ static void judge_victims(struct ibcc_classify_job *j, const bool *through_full)
 
 		if (!is_ca(t, i))
 			continue;
-		/* Who waits and is named by no root. */
+		/* The estimate says victim: the adapter waits, and no root names it. */
 		seen = waits(j, i) && !is_named(j, i);
 		share = share_of(j, t->port[i].node);
 		wait = load_of(j, i, IBCC_PROBE_PASS, last_pass(j)).wait;
@@ -341,7 +347,7 @@ static void judge_victims(struct ibcc_classify_job *j, const bool *through_full)
 			j->sum->ask[IBCC_ASK_VICTIMS].open[seen]++;
 			continue;
 		}
-		/* Who has nothing waiting offered no more in this time than it got. */
+		/* An adapter where nothing waits offered no more in this time than it got. */
 		truth = share <= SUFFERS && wait > FEW_WAITS;
 		count(j, IBCC_ASK_VICTIMS, truth, seen);
 		if (seen && !truth)

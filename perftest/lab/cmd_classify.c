@@ -150,7 +150,7 @@ static int print_json(const struct work *w, bool ok)
 				false, stdout);
 }
 
-/* In the order of the seeds, whichever thread came first. */
+/* Prints notes in the order of the seeds, whichever thread finished first. */
 static void print_notes(char **notes, uint64_t n)
 {
 	for (uint64_t i = 0; notes && i < n; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What it costs to decide: estimator, tuner and planner of the daemon's cycle on a large simulated
- * fabric with hotspots, from their onset until they are under control. Reading the counters is not
- * in it. And what it costs then to tell a monitoring system: to copy what a pass came to, and to
- * write it as text.
+/* The cost of decisions: the time of the estimator, tuner and planner of the daemon's cycle, on a
+ * large simulated fabric with hotspots, from their onset until they are under control. Reading the
+ * counters is not included. Also the cost of reporting to a monitoring system: copying the results
+ * of a pass and writing them as text.
  */
 #include <errno.h>
 #include <limits.h>
@@ -28,8 +28,8 @@
 
 struct cost {
 	uint32_t n, hosts, ports, most_roots;
-	double ms[MAX_PASSES]; /* by pass that decided */
-	double scrape_ms;      /* the most */
+	double ms[MAX_PASSES]; /* time of each pass that decided */
+	double scrape_ms;      /* the longest */
 	size_t scrape_bytes;
 };
 
@@ -92,7 +92,7 @@ static int measure(struct cost *cost, uint32_t *rounds, struct ibcc_yaml_errors 
 	for (uint32_t i = 0; i < s.topo->n_ports; i++)
 		cost->ports += s.topo->port[i].peer != IBCC_NONE;
 	ibcc_live_defaults(&o);
-	o.rtt_us = 0; /* how long readings take is another question */
+	o.rtt_us = 0; /* the time of readings is another question */
 	o.each = each;
 	o.arg = cost;
 	o.cpu_ns = ibcc_now_cpu_ns;

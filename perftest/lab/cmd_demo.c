@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* make demo: the whole simulated system from a cold start to a report, then everything stopped. */
+/* make demo: runs the whole simulated system from a cold start to a report, then stops everything.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -128,7 +129,7 @@ static void print_result(const struct demo *d)
 	       100 * a->sink_utilisation);
 }
 
-/* Tuning helped: the whole gained a fifth, the victim doubled, the slow sink stayed busy. */
+/* Tuning helped if the sum gained a fifth, the victim doubled, and the slow sink stayed busy. */
 static bool helped(const struct demo *d)
 {
 	return d->after.aggregate_MBps >= 1.2 * d->before.aggregate_MBps &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The best static setting of each case, by trying all of a grid: what somebody could have set who
- * had known the scenario before. All points are tried in the shortened form of the experiment, the
- * best of them then in the full one.
+/* Finds the best static setting of each case by trying a whole grid: what an operator could have
+ * set who had known the scenario before. All points run in the shortened form of the experiment,
+ * then the best of them in the full one.
  */
 #include <errno.h>
 #include <limits.h>
@@ -34,7 +34,7 @@ struct oracle {
 	struct ibcc_grid grid;
 	struct candidate *candidate;
 	size_t n;
-	size_t *job; /* candidates to be run */
+	size_t *job; /* candidates to run */
 	size_t n_jobs;
 	bool full;
 	struct ibcc_yaml_errors e;
@@ -86,7 +86,9 @@ static struct candidate *add(struct oracle *o, size_t c)
 	return bigger;
 }
 
-/* No control at all is a static setting, too, and so is what was published. */
+/* Adds settings that are known: no control at all is a static setting, too, and so is a published
+ * one.
+ */
 static int add_known(struct oracle *o, size_t c, const char *base)
 {
 	struct candidate *k = add(o, c);
@@ -157,7 +159,7 @@ static int run_jobs(struct oracle *o, unsigned int threads)
 	return ibcc_runs_all(&runs);
 }
 
-/* The best few of a case by the shortened form. */
+/* Picks the best few settings of a case by the shortened form. */
 static void pick_finalists(struct oracle *o, size_t c)
 {
 	for (unsigned int n = 0; n < FINALISTS; n++) {
@@ -194,8 +196,7 @@ static int search(struct oracle *o, unsigned int threads)
 	return rc ? rc : run_jobs(o, threads);
 }
 
-/* How sensitive a case is to what is chosen shows in the share of settings that are nearly as good.
- */
+/* The share of settings that are nearly as good shows how much the choice matters in a case. */
 static json_t *case_json(const struct oracle *o, size_t c)
 {
 	const struct candidate *best = NULL;
@@ -261,7 +262,7 @@ static int run_one(const char *name, const struct ibcc_grid *grid, unsigned int 
 	return exit;
 }
 
-/* Axes go to the grid that has them; a grid without any gets its default ones. */
+/* Adds an axis to the grid that has its key; a grid without axes gets the default ones. */
 static int read_axis(void *place, const char *text)
 {
 	struct ibcc_oracle_grids *grid = place;

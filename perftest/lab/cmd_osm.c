@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* ibcc-lab osm-model: the cost model of subnet management on fat trees, against what stock OpenSM
- * sends and how long it takes, and what it says of fabrics that do not fit here.
+/* ibcc-lab osm-model: compares the cost model of subnet management on fat trees with what stock
+ * OpenSM sends and how long it takes. It also prints what the model predicts for fabrics that are
+ * too large to run here.
  */
 #include <errno.h>
 #include <limits.h>
@@ -18,13 +19,13 @@
 
 #define TREES_MAX  32u
 #define REPEAT_MAX 15u
-#define CONFIRMED  1.03  /* the shortest time counts when another is no more than so much longer */
+#define CONFIRMED  1.03  /* the shortest time counts if another is at most this factor longer */
 #define WITHIN     0.15  /* of the measured time */
 #define SMPS_MIN   1000u /* of a tree whose time is judged */
 #define PORTS_MAX  254u
 #define LEVELS_MAX 4u
-#define SMPS_FEW   100000u /* trees with so many are measured no more often than told */
-#define SMPS_ONCE  500000u /* and once */
+#define SMPS_FEW   100000u /* trees with this many run only as often as the option says */
+#define SMPS_ONCE  500000u /* trees with this many run once */
 
 enum work { POLL, PUSH, N_WORKS };
 
@@ -45,9 +46,9 @@ static const struct {
 	      { 8, 3 }, { 16, 2 }, { 24, 2 }, { 36, 2 } },
   large[] = { { 24, 3 }, { 36, 3 }, { 48, 3 }, { 58, 3 } };
 
-#define N_LARGE 2u /* of `large`, that --large measures */
+#define N_LARGE 2u /* number of the trees in `large` that --large measures */
 
-/* Counts must be the model's in every run; MADs are looked at in the first alone. */
+/* Counts must be the model's in every run; MADs are checked in the first run only. */
 static void note_run(struct osm *o, size_t i, const struct ibcc_osm_run *r, bool first)
 {
 	const struct ibcc_osm_tree *t = &o->tree[i];
@@ -94,7 +95,7 @@ static int measure(struct osm *o, size_t i)
 	return 0;
 }
 
-/* Predicted from all other trees; NAN if there are too few of them. */
+/* The time that all other trees predict for a tree; NAN if there are too few of them. */
 static double predict(const struct osm *o, size_t i)
 {
 	struct ibcc_osm_times x;
@@ -105,7 +106,7 @@ static double predict(const struct osm *o, size_t i)
 	return ibcc_osm_sweep_s(&o->tree[i], &x);
 }
 
-/* The same for polling and pushing; with `i` the number of trees, from all. */
+/* The rate that all other trees predict; with `i` the number of trees, the rate by all trees. */
 static double predict_mads(const struct osm *o, enum work w, double mads, size_t i)
 {
 	struct ibcc_osm_rate x;
@@ -116,7 +117,7 @@ static double predict_mads(const struct osm *o, enum work w, double mads, size_t
 	return ibcc_osm_mads_s(mads, &x);
 }
 
-/* Trees that are told of without having been measured. */
+/* Whether a tree is only predicted and not measured. */
 static bool is_extra(const struct osm *o, const struct ibcc_osm_tree *t)
 {
 	for (size_t i = 0; i < o->n; i++)
@@ -125,7 +126,9 @@ static bool is_extra(const struct osm *o, const struct ibcc_osm_tree *t)
 	return true;
 }
 
-/* Sweeps of a few milliseconds are mostly what threads wait for each other. */
+/* Whether a sweep's time is judged: in one of a few milliseconds, threads mostly wait for each
+ * other.
+ */
 static bool is_judged(const struct osm *o, size_t i)
 {
 	return ibcc_osm_total(&o->tree[i]) >= SMPS_MIN && !isnan(predict(o, i));
@@ -242,7 +245,7 @@ static int tell_counts(const struct osm *o)
 	return rc;
 }
 
-/* One line; i is the tree's place among the measured ones, or their number. */
+/* Prints one line; i is the tree's place among the measured ones, or their number. */
 static int tell_tree(struct libscols_table *table, const struct osm *o,
 		     const struct ibcc_osm_tree *t, size_t i, const struct ibcc_osm_times *x)
 {

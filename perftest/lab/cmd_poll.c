@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How fast all ports of a fabric are polled: the collector, against the same requests in a bare
- * loop over libibumad, and against ibqueryerrors. On real hardware, or in `ibcc-sim exec`.
+/* How fast all ports of a fabric are polled. Compares the collector with the same requests in a
+ * bare loop over libibumad, and with ibqueryerrors. Runs on real hardware, or in `ibcc-sim exec`.
  *
- * They take turns, so that whatever else the machine does hits all of them; ratios are of medians
- * over rounds. A pass over a small fabric is shorter than a time slice of the scheduler, so a round
- * has many.
+ * They take turns, so that other load on the machine disturbs all of them; ratios are of medians
+ * over rounds. A pass over a small fabric takes less than a time slice of the scheduler, so a round
+ * has many passes.
  */
 #include <errno.h>
 #include <infiniband/mad.h>
@@ -29,7 +29,7 @@
 
 #define WARM_UP     3   /* passes until what ports can count is known */
 #define ROUND_S     0.2 /* at least, of the collector in a round */
-#define CRASHES_MAX 20u /* of ibqueryerrors, until it is given up */
+#define CRASHES_MAX 20u /* crashes of ibqueryerrors before it is given up */
 
 enum poller { POLL_COLLECTOR, POLL_BARE, POLL_QUERYERRORS, N_POLLERS };
 
@@ -49,7 +49,7 @@ struct poll {
 	struct ibcc_poll_once discovery, limited, rest;
 	double s[N_POLLERS][IBCC_SPEED_REPEAT_MAX];
 	double cpu[IBCC_SPEED_REPEAT_MAX]; /* seconds that the collector used */
-	unsigned int crashes; /* of ibqueryerrors: below umad2sim it does now and then */
+	unsigned int crashes; /* of ibqueryerrors, which sometimes crashes below umad2sim */
 };
 
 static struct ibcc_transport *transport_with(const struct ibcc_umad_options *o, int *err)
@@ -62,7 +62,7 @@ static struct ibcc_transport *transport_with(const struct ibcc_umad_options *o, 
 	return t;
 }
 
-/* As fast as it goes. */
+/* A transport without limits, as fast as possible. */
 static struct ibcc_transport *transport(int *err)
 {
 	const struct ibcc_umad_options o = { .window = IBCC_SPEED_WINDOW,
@@ -71,7 +71,7 @@ static struct ibcc_transport *transport(int *err)
 	return transport_with(&o, err);
 }
 
-/* With what the daemon leaves to the fabric by default. */
+/* A transport with the limits that the daemon keeps by default. */
 static struct ibcc_transport *limited_transport(int *err)
 {
 	struct ibcc_config c;
@@ -89,14 +89,14 @@ static int pass(struct poll *p, struct ibcc_transport *tr)
 	return ibcc_collector_pass(p->collector, tr, p->topo, &p->snapshot, 0, NULL);
 }
 
-/* Each port by itself, though nothing moves. */
+/* A pass that reads each port by itself, even if nothing moves. */
 static int detailed_pass(struct poll *p, struct ibcc_transport *tr)
 {
 	ibcc_collector_ask_again(p->collector);
 	return pass(p, tr);
 }
 
-/* A pass as the daemon makes it, and one when nothing moves. */
+/* A pass as the daemon makes it, and one while nothing moves. */
 static int with_limits(struct poll *p)
 {
 	struct ibcc_transport *tr;
@@ -147,7 +147,7 @@ out:
 	return err ? err : with_limits(p);
 }
 
-/* One pass of the collector and one of the bare loop, on a port each of their own. */
+/* One pass of the collector and one of the bare loop, each on its own port. */
 static int one_each(struct poll *p, double s[N_POLLERS], double *cpu_s)
 {
 	double start, cpu = ibcc_now_cpu_s(), bare = 0;
@@ -203,7 +203,7 @@ static double median(double *v, unsigned int n)
 	return v[n / 2];
 }
 
-/* An interval of the daemon is a pass. */
+/* The number a minute, if the daemon makes one pass in each interval. */
 static double a_minute(uint64_t in_a_pass)
 {
 	struct ibcc_config c;
@@ -256,7 +256,7 @@ static int tell(struct poll *p)
 		snprintf(rate, sizeof(rate), "%.0f", (double)p->record.n / s);
 		snprintf(ratio, sizeof(ratio), "%.2f", s / own);
 		if (k == POLL_QUERYERRORS)
-			cell[2] = cell[3] = NULL; /* sends others */
+			cell[2] = cell[3] = NULL; /* ibqueryerrors sends other requests */
 		if (t)
 			rc = ibcc_table_add(t, cell);
 		json_array_append_new(all, json_pack("{ss sf sf}", "poller", names[k], "seconds", s,

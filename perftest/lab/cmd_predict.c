@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Predictions against what their plans then bring, on scenarios by chance. */
+/* Compares predictions with the effect of their plans, on random scenarios. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -31,14 +31,14 @@ struct work {
 	struct ibcc_predict_case *one; /* by draw, the variants of each together */
 };
 
-/* Of one variant, or of several. */
+/* Sums over one variant, or over several. */
 struct sums {
 	uint64_t draws, congested, steady, speaks, covered, roots, open, held;
 	double *total, *victims, *root; /* errors; owned */
 	double cpu_s;
 };
 
-/* What is asked for. */
+/* A requirement. */
 struct row {
 	const char *name, *unit;
 	double target, measured;
@@ -89,7 +89,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* NAN of nothing. The value that a share of them does not exceed. */
+/* The value that a share of all values does not exceed. NAN without values. */
 static double quantile(const double *v, uint64_t n, double share)
 {
 	uint64_t at = (uint64_t)ceil(share * (double)n);
@@ -104,7 +104,7 @@ static void sums_free(struct sums *s)
 	free(s->root);
 }
 
-/* Of variants from one to before another. */
+/* Sums up variants `from` to before `to`. */
 static int sum_up(const struct work *w, unsigned int from, unsigned int to, struct sums *s)
 {
 	size_t most = (size_t)w->n * VARIANTS + 1;
@@ -133,7 +133,7 @@ static bool holds(const struct row *r)
 	return r->at_least ? r->measured >= r->target : r->measured <= r->target;
 }
 
-/* `all`: of the first two variants together. */
+/* Judges sums. `all`: those of the first two variants together. */
 static void judge(const struct sums *s, const struct sums *all, struct row *row)
 {
 	const struct row rows[ROWS] = {

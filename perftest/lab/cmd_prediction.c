@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a prediction costs on large fabrics: 648 hosts by the engine, 3456 by the fluid model, each
- * with traffic all over the fabric and 48 senders to a slow host. Loads are made up, so that
- * nothing is said of what comes out, and the replay may well not agree: then the same is asked
- * without it.
+/* The cost of a prediction on large fabrics: 648 hosts by the engine, 3456 by the fluid model. Each
+ * has traffic all over the fabric and 48 senders to a slow host. The loads are invented, so the
+ * results mean nothing, and the replay may not agree with them. In that case the prediction runs
+ * again without the replay.
  */
 #include <errno.h>
 #include <limits.h>
@@ -35,12 +35,13 @@ struct cost {
 	const char *scenario;
 	double target_s;
 	uint32_t hosts, pairs;
-	double infer_s, run_s, simulated_ms, memory_mb; /* memory: the process's, the most so far */
+	/* memory: the highest of the process so far */
+	double infer_s, run_s, simulated_ms, memory_mb;
 };
 
 struct work {
 	const struct ibcc_topo *t;
-	uint32_t *host, n; /* their ports */
+	uint32_t *host, n; /* the ports of the hosts */
 	struct ibcc_loads before, now;
 	struct ibcc_settings settings;
 	struct ibcc_traffic traffic;
@@ -107,7 +108,7 @@ static uint64_t cpu_ns(void *arg)
 	return (uint64_t)(ibcc_now_cpu_s() * 1e9);
 }
 
-/* As much of the replay and of what follows as the time is enough for. */
+/* Runs as much of the replay and of the time after it as the time limit allows. */
 static int run_twin(struct work *w, struct cost *c)
 {
 	const double left_s = TWIN_S - c->infer_s;
@@ -131,7 +132,7 @@ static int run_twin(struct work *w, struct cost *c)
 	ibcc_twin_state_fini(&now);
 	ibcc_twin_state_fini(&then);
 	ibcc_twin_free(twin);
-	c->simulated_ms = w->slices - 2; /* it is asked twice before the first */
+	c->simulated_ms = w->slices - 2; /* the callback is asked twice before the first slice */
 	return rc == -ECANCELED ? 0 : rc;
 }
 

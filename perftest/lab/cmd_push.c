@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How fast a whole fabric gets settings, other ones for each node, and that nothing is sent for
- * nothing: pushes them, pushes them again, changes one value of one node, and puts back what was
- * there. Writes to the fabric: for `ibcc-sim exec`, or hardware that nobody works on.
+/* How fast a whole fabric gets settings that differ by node, and whether unneeded Sets are sent. It
+ * pushes the settings, pushes them again, changes one value of one node, and restores the first
+ * settings. It writes to the fabric: use `ibcc-sim exec`, or hardware that is free for tests.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void individual_adapter(struct ibcc_endport_cc *c, uint32_t i)
 		c->cct.entry[k] = (uint16_t)(k + i % 1000);
 }
 
-/* What is on the fabric now against what is wanted: the plan, and what carrying it out took. */
+/* Compares the fabric with the target: shows the plan, and the cost of carrying it out. */
 static int step(struct push *p, const char *name, const struct ibcc_target *target,
 		uint32_t *writes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The live loop on scenarios by chance, on which no constant was fitted. */
+/* The live loop on random scenarios, on which no constant was fitted. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -18,16 +18,15 @@
 #include "perftest/lab/random_judge.h"
 #include "perftest/lab/runs.h"
 
-/* What is asked of the loop: shares of all scenarios that there are, and the mean of what they get.
- */
+/* Requirements on the loop: shares of all scenarios, and the mean of what they get. */
 #define SETTLED_REACH 0.87
 #define SETTLED_HARM  0.015
 #define SETTLED_MEAN  0.985
 #define START_REACH   0.77
 #define START_HARM    0.03
-#define NO_CC_SHARE   3u /* one host in so many */
+#define NO_CC_SHARE   3u /* one host in this many */
 
-/* Shares of what was to be had in a window. */
+/* Shares of the possible throughput in a window. */
 struct shares {
 	double off, live;
 	bool reached, harmed;
@@ -63,7 +62,7 @@ static const struct condition conditions[] = {
 
 struct random {
 	uint64_t seed;
-	const struct condition *condition; /* NULL: as good as can be */
+	const struct condition *condition; /* NULL: an ideal fabric */
 	struct score *score;
 };
 
@@ -95,7 +94,7 @@ static struct ibcc_live_options options_for(const struct condition *c)
 	return o;
 }
 
-/* One host in three, beginning with one that the seed says. */
+/* Removes congestion control from one host in three, beginning with one that the seed selects. */
 static int take_cc(struct ibcc_scenario *s, uint64_t seed)
 {
 	uint32_t n = 0;
@@ -255,7 +254,7 @@ static struct totals sum_up(const struct random *r, uint64_t n, bool settled)
 	return t;
 }
 
-/* Something that is asked for. */
+/* A requirement. */
 struct row {
 	const char *name;
 	double target, measured;
@@ -271,7 +270,7 @@ static struct row share_row(const char *name, uint64_t count, uint64_t n, double
 			     ibcc_random_share_holds(count, n, target, at_least) };
 }
 
-/* Where the fabric is less than ideal only harm is judged. */
+/* On a fabric that is not ideal only harm is judged. */
 static unsigned int judge(const struct random *r, uint64_t n, struct row *row)
 {
 	const struct totals start = sum_up(r, n, false), settled = sum_up(r, n, true);

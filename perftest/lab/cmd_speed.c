@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* How fast the engine is: packet hops per second of CPU time, one thread. Other load on the machine
- * makes single runs slow, never fast, and CPU seconds less so than seconds; the median of a few is
- * what is told.
+ * makes single runs slower, never faster, and changes CPU seconds less than seconds. The program
+ * prints the median of a few runs.
  */
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +19,7 @@
 #include "perftest/lab/lab.h"
 #include "perftest/lab/speed.h"
 
-/* Congestion control is on in all of them, as the scenarios have it. */
+/* Congestion control is on in all of these scenarios, as their files have it. */
 #define MAX_SET 3u
 static const struct load {
 	const char *name, *scenario;
@@ -31,7 +31,7 @@ static const struct load {
 	{ "uniform-3456",
 	  "speed-uniform.yaml",
 	  { "topology.tree.ports=24", "duration_ms=0.3", "measure_from_ms=0.1" } },
-	/* The largest last: peaks are those of the whole process. */
+	/* The largest scenario comes last, since peaks are those of the whole process. */
 	{ "uniform-11664",
 	  "speed-uniform.yaml",
 	  { "topology.tree.ports=36", "duration_ms=0.1", "measure_from_ms=0.05" } },

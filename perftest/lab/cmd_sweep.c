@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Runs the points of a grid, or those that a fit draws from one, on all cores; a result is in the
- * file as soon as it is known.
+/* Runs the points of a grid, or those that a fit draws from one, on all cores. Each result is in
+ * the file as soon as it is known.
  */
 #include <errno.h>
 #include <limits.h>
@@ -21,17 +21,19 @@
 
 struct sweep {
 	const char *scenario, *out;
-	const char *fit_name; /* of a fit, in place of a scenario; NULL: none */
-	bool as_is;           /* no draws of it, but the scenario with --set and --grid only */
+	const char *fit_name; /* name of a fit, in place of a scenario; NULL: none */
+	/* run the scenario of the fit, with --set and --grid only, without its draws */
+	bool as_is;
 	struct ibcc_fit fit;
 	struct ibcc_words set;
 	struct ibcc_grid own; /* of --grid */
 	const struct ibcc_grid *grid;
-	uint64_t n_points, *drawn; /* all to be run, by all shards; NULL: the grid's in a row */
+	/* points of all shards; drawn NULL: all points of the grid in order */
+	uint64_t n_points, *drawn;
 	uint64_t shard, n_shards, jobs;
-	uint64_t n_left, *point;      /* to be run */
+	uint64_t n_left, *point;      /* points that are still to run */
 	json_t **result;              /* of each, from when it is known until it is written */
-	struct ibcc_yaml_errors *why; /* it cannot be run, of each */
+	struct ibcc_yaml_errors *why; /* for each point that cannot run: the reasons */
 	struct ibcc_sweep_file file;
 	struct ibcc_progress progress;
 	double cpu_s;
@@ -64,13 +66,15 @@ static int check_point(struct sweep *s, uint64_t point)
 	return rc;
 }
 
-/* Each value once, with the first of the other axes: no sweep ends at night over a typing error. */
+/* Checks each value once, with the first values of the other axes. So a typing error cannot end a
+ * sweep in the middle of the night.
+ */
 static int check_values(struct sweep *s)
 {
 	uint64_t step = s->grid->n_points;
 	int rc = check_point(s, s->drawn ? s->drawn[0] : 0);
 
-	/* Reading the fit has seen to its values. */
+	/* The reader of the fit has checked its values already. */
 	for (size_t i = 0; i < s->grid->n_axes && !s->drawn && !rc; i++) {
 		step /= s->grid->axis[i].value.n;
 		for (size_t k = 1; k < s->grid->axis[i].value.n && !rc; k++)
@@ -155,8 +159,8 @@ static int plan(struct sweep *s)
 	return 0;
 }
 
-/* What it took, also of CPU time, which other load on the machine changes less, and what the whole
- * grid takes at that pace.
+/* Prints the time that the runs took, also in CPU time, which other load on the machine changes
+ * less. Also prints how long the whole grid takes at that pace.
  */
 static void tell(const struct sweep *s)
 {
@@ -268,7 +272,7 @@ static const struct ibcc_option options[] = {
 	IBCC_OPTION_SET(struct sweep, set),
 };
 
-/* What is to be run; false after a message. */
+/* Chooses the points to run; false after a message. */
 static bool choose(struct sweep *s, const struct ibcc_command *c, char **argument, int n)
 {
 	s->as_is = s->as_is || s->own.n_axes;
@@ -298,7 +302,7 @@ out:
 		ibcc_fit_fini(&s.fit);
 	ibcc_words_fini(&s.set);
 	ibcc_grid_fini(&s.own);
-	/* Of points that were still being run when one could not. */
+	/* Frees results of points that were still running when another point failed. */
 	for (uint64_t i = 0; i < s.n_left; i++) {
 		json_decref(s.result[i]);
 		ibcc_yaml_errors_fini(&s.why[i]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the demo saw, as summary.json and as one HTML file. */
+/* The results of the demo, as summary.json and as one HTML file. */
 #ifndef PERFTEST_LAB_DEMO_REPORT_H
 #define PERFTEST_LAB_DEMO_REPORT_H
 

@@ -26,7 +26,7 @@ static int complain(const char *what, int err)
 	return err;
 }
 
-/* The last line of a program's output, for a program that has ended too early. Returns `err`. */
+/* Prints the last line of the output of a program that has ended too early. Returns `err`. */
 static int complain_of(const struct ibcc_proc *p, const char *what, int err)
 {
 	char line[512], last[512] = "";
@@ -202,7 +202,7 @@ static int read_flows(const struct demo_system *s, struct totals *t)
 	return 0;
 }
 
-/* The strongest values of all nodes: what the plots show. */
+/* Finds the strongest values of all nodes, which the plots show. */
 static void strongest(const json_t *row, struct sample *sample)
 {
 	const json_t *sw = json_object_get(row, "switch"), *ca = json_object_get(row, "ca"), *v;
@@ -313,8 +313,7 @@ static char *read_file(const char *path)
 	return text;
 }
 
-/* Lines of a log begin with a level for the journal, as "<5>", which is none of a reader's
- * business. */
+/* Removes the journal's level, such as "<5>", from the beginning of a log's lines. */
 static void drop_levels(char *text)
 {
 	char *to = text;

@@ -22,20 +22,20 @@ struct demo_system {
 	struct totals last;
 };
 
-/* Starts the fabric and OpenSM and waits for SUBNET UP; says on stderr what failed. -errno. */
+/* Starts the fabric and OpenSM and waits for SUBNET UP; prints failures to stderr. -errno. */
 int ibcc_demo_start(struct demo_system *s);
 
 /* Starts the daemon in mode apply. */
 int ibcc_demo_tune(struct demo_system *s, double *engine_ms);
 
-/* Looks at the fabric: *sample has rates since the call before, *t the sums. */
+/* Reads the fabric: *sample has rates since the call before, *t the sums. */
 int ibcc_demo_sample(struct demo_system *s, struct sample *sample, struct totals *t);
 
 /* Mean throughputs between two looks. */
 void ibcc_demo_rate(const struct demo_system *s, const struct totals *from, const struct totals *to,
 		    struct phase *p);
 
-/* What the daemon said, and its own report. */
+/* Collects the daemon's messages and its report. */
 int ibcc_demo_words(struct demo_system *s, struct demo *d);
 
 /* Ends all processes. 0 if each ended by itself, -ETIMEDOUT if one had to be killed. */

@@ -17,8 +17,9 @@
 #define MAX_HOSTS    36u
 #define MAX_SPOTS    3u
 #define SOURCE_SHARE 0.9 /* of a source's link that may be used */
-/* Packets that a flow to a hotspot keeps at its source. Others keep all: in a queue for several
- * receivers what waits for one would take the place of what goes to the rest.
+/* Packets that a flow to a hotspot keeps at its source. Other flows keep all packets: in a queue
+ * for several receivers, packets that wait for one receiver would take the place of packets to the
+ * others.
  */
 #define QUEUE      200u
 #define RUN_MS     40u
@@ -74,8 +75,8 @@ static void draw_fabric(struct draw *d)
 	}
 }
 
-/* What uplinks carry of uniform traffic, with destinations divided among them as evenly as they
- * can be.
+/* What uplinks carry of uniform traffic, with destinations divided among them as evenly as
+ * possible.
  */
 static double uniform_limit(const struct draw *d)
 {
@@ -108,8 +109,8 @@ static bool is_taken(const struct draw *d, uint32_t host)
 	return false;
 }
 
-/* Sources in random order, as many as the degree says or as are needed to fill what there is. Who
- * sends to the hotspot as its only background already is none: see write_background().
+/* Draws sources in random order, as many as the degree says or as are needed to fill the capacity.
+ * A host whose only background already goes to the hotspot is no source: see write_background().
  */
 static void draw_sources(struct draw *d, struct spot *s, double capacity, double severity)
 {
@@ -192,9 +193,9 @@ static bool is_hot_for(const struct draw *d, uint32_t from, uint32_t dst)
 	return false;
 }
 
-/* Background to all leaves out the hotspots that its source sends to besides: both flows would be
- * one queue pair, which gets one share where the ideal counts two, and which nothing but the
- * lengths of their queues divides between them.
+/* Writes background traffic. Background to all hosts leaves out the hotspots to which its source
+ * also sends. Both flows would be one queue pair, which gets one share where the ideal counts two,
+ * and only the lengths of their queues would divide that share.
  */
 static void write_background(const struct draw *d, uint32_t i, const char *arrivals, FILE *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Scenarios by chance: fabric, link speeds, background, hotspots. */
+/* Random scenarios: fabric, link speeds, background, hotspots. */
 #ifndef PERFTEST_LAB_DRAW_H
 #define PERFTEST_LAB_DRAW_H
 
@@ -14,15 +14,16 @@
 /* Writes the scenario of a seed as a file, see ibcc-scenario(5). -EIO. */
 int ibcc_draw_write(uint64_t seed, FILE *out);
 
-/* Reads it. Errors in *e as ibcc_scenario_load(). */
+/* Loads the scenario of a seed. Errors in *e as ibcc_scenario_load(). */
 int ibcc_draw_load(uint64_t seed, struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
 
-/* Likewise, after assignments; NULL: none. */
+/* Loads the scenario of a seed after assignments; NULL: none. Errors as ibcc_draw_load(). */
 int ibcc_draw_load_set(uint64_t seed, const struct ibcc_words *set, struct ibcc_scenario *s,
 		       struct ibcc_yaml_errors *e);
 
-/* Share that was delivered of what each flow could get at best: its max-min share, or what it
- * happened to offer in the measuring window if that was less. NAN if nothing was offered.
+/* The share of the possible throughput that was delivered. What a flow could get at best is its
+ * max-min share, or what it offered in the measuring window if that was less. NAN if nothing was
+ * offered.
  */
 struct ibcc_measure;
 struct ibcc_measure_flow;

@@ -11,9 +11,9 @@
 #include "perftest/bench/live.h"
 
 #define IBCC_DRAWN_WANT     0.97 /* share of the ideal, see ibcc_draw_share() */
-#define IBCC_DRAWN_MAY_LOSE 0.01 /* against off */
-/* A drawn scenario is measured from some 20 intervals after its congestion began: the loop still
- * learns. So long afterwards it has settled.
+#define IBCC_DRAWN_MAY_LOSE 0.01 /* most loss compared with control off */
+/* A drawn scenario is measured from some 20 intervals after its congestion began, while the loop
+ * still learns. After this much more time the loop has settled.
  */
 #define IBCC_DRAWN_LATER_PS (80 * IBCC_PS_PER_MS)
 
@@ -27,15 +27,15 @@ static inline bool ibcc_drawn_harmed(double share, double off)
 	return share < off * (1 - IBCC_DRAWN_MAY_LOSE);
 }
 
-/* Runs it on, to be measured when the loop has settled. */
+/* Runs a scenario longer, to measure it when the loop has settled. */
 static inline void ibcc_drawn_later(struct ibcc_scenario *s)
 {
 	s->measure_from_ps += IBCC_DRAWN_LATER_PS;
 	s->duration_ps += IBCC_DRAWN_LATER_PS;
 }
 
-/* As ibcc_live_run(), without samples; o: NULL is the daemon's loop at its defaults; r: NULL if
- * nobody asks.
+/* Works as ibcc_live_run(), without samples. o: NULL is the daemon's loop at its defaults; r: NULL
+ * if the caller needs no result.
  */
 static inline int ibcc_drawn_live(const struct ibcc_scenario *s, const struct ibcc_live_options *o,
 				  struct ibcc_measure *m, struct ibcc_live_result *r)

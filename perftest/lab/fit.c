@@ -32,7 +32,7 @@ struct range_yaml {
 	int scale;
 };
 
-/* The values from `from` on; they are few enough. */
+/* Makes the values from `from` on; they are few enough. */
 static int spread(const struct range_yaml *ry, uint64_t n, struct ibcc_words *value)
 {
 	int rc = 0;
@@ -123,7 +123,7 @@ static int read_range(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 	return rc;
 }
 
-/* Puts the experiment's row of a name to the end of those that judge. */
+/* Moves the experiment's row of a name to the end of the rows that judge. */
 static int take_row(const struct reader *rd, const struct ibcc_yaml_node *at, const char *name,
 		    struct ibcc_exp_row *row, size_t n)
 {
@@ -172,11 +172,12 @@ static int select_rows(const struct reader *rd, const struct ibcc_yaml_node *lis
 	for (size_t i = 0; i < x->n_variants; i++)
 		x->variant[i].needed = false;
 	for (size_t i = 0; i < n; i++)
-		ibcc_figure_check(x, row[i].value, why, sizeof(why)); /* reading has seen to it */
+		/* cannot fail, since the reader has checked it */
+		ibcc_figure_check(x, row[i].value, why, sizeof(why));
 	return rc;
 }
 
-/* Series are what takes longest, and no row that has a published figure needs them. */
+/* Drops series: they take longest, and no row with a published figure needs them. */
 static void drop_series(struct ibcc_experiment *x)
 {
 	for (size_t i = 0; i < x->n_series; i++) {
@@ -187,7 +188,7 @@ static void drop_series(struct ibcc_experiment *x)
 	x->n_series = 0;
 }
 
-/* One value of an axis, with all else as the scenario has it. */
+/* Checks one value of an axis, with all other keys as the scenario has them. */
 static int check_value(const struct reader *rd, size_t axis, const char *value)
 {
 	struct ibcc_yaml_errors own = { 0 };
@@ -215,7 +216,7 @@ static int check_value(const struct reader *rd, size_t axis, const char *value)
 	return rc;
 }
 
-/* No search ends at night over a typing error. */
+/* Checks all values, so that a typing error cannot end a search in the middle of the night. */
 static int check_values(const struct reader *rd)
 {
 	const struct ibcc_words none = { 0 };

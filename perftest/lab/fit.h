@@ -16,7 +16,7 @@
 #include "perftest/bench/experiment.h"
 #include "perftest/lab/grid.h"
 
-/* What becomes of the misses of all rows. */
+/* How the misses of all rows become one figure. */
 enum ibcc_fit_measure {
 	IBCC_FIT_LARGEST,
 	IBCC_FIT_ROOT_MEAN_SQUARE,
@@ -42,14 +42,15 @@ struct ibcc_fit {
 	struct ibcc_fit_range *range; /* [grid.n_axes] */
 };
 
-/* Reads a file, and the experiment that it names, and sees whether the scenario takes the ranges:
+/* Reads a file, and the experiment that it names, and checks that the scenario accepts the ranges:
  * all errors in *e, with -EINVAL, -ENOENT..., -ENOMEM. *f needs ibcc_fit_fini() only after 0.
  */
 int ibcc_fit_load(const char *file, struct ibcc_fit *f, struct ibcc_yaml_errors *e);
 void ibcc_fit_fini(struct ibcc_fit *f);
 
-/* The points of the grid that are drawn, f->draws different ones in an order that the seed alone
- * tells; fewer draws are the first of more. An array to be freed, NULL without memory.
+/* The points of the grid that are drawn: f->draws different ones, in an order that depends on the
+ * seed alone. With fewer draws, the points are the first ones of more draws. The array must be
+ * freed; NULL without memory.
  */
 uint64_t *ibcc_fit_draw(const struct ibcc_fit *f);
 
@@ -57,11 +58,10 @@ uint64_t *ibcc_fit_draw(const struct ibcc_fit *f);
  * could not be measured.
  */
 double ibcc_fit_row_miss(const struct ibcc_exp_row *row);
-/* All rows together. */
+/* The miss of all rows together. */
 double ibcc_fit_miss(const struct ibcc_fit *f, const struct ibcc_exp_row *row, size_t n);
 
-/* Reads the scenario with assignments as each run has it, for its errors in *e. -EINVAL, -ENOMEM.
- */
+/* Reads the scenario with assignments as each run does, to find errors (*e). -EINVAL, -ENOMEM. */
 int ibcc_fit_check(const struct ibcc_fit *f, const struct ibcc_words *set,
 		   struct ibcc_yaml_errors *e);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Drawing combinations, running them and telling how far they miss. */
+/* Draws combinations, runs them and computes how far they miss. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "perftest/lab/fit.h"
 #include "perftest/lab/sweep_file.h"
 
-/* On a logarithmic scale the n values, each with half a step around it, divide the logarithm of the
- * whole.
+/* On a logarithmic scale the n values divide the logarithm of the whole range. Each has half a step
+ * on either side.
  */
 static uint64_t pick(const struct ibcc_fit_range *r, uint64_t n, uint64_t *rng)
 {
@@ -125,7 +125,7 @@ static json_t *report(const struct ibcc_fit *f, const struct ibcc_experiment *x,
 			 "packet_hops", (json_int_t)r->packet_hops);
 }
 
-/* Running fills in rows and marks variants: each run has its own of these. */
+/* A run fills in rows and marks variants, so each run has its own copies. */
 int ibcc_fit_run(const struct ibcc_fit *f, const struct ibcc_words *set, json_t **out,
 		 struct ibcc_yaml_errors *e)
 {
@@ -157,7 +157,7 @@ int ibcc_fit_id(const struct ibcc_fit *f, const struct ibcc_words *set, const st
 	struct ibcc_words before = { 0 };
 	int rc = ibcc_words_add_all(&before, set);
 
-	/* Each file's is one more assignment to the next. */
+	/* The hash of each file is one more assignment for the next hash. */
 	for (size_t i = 0; i < sizeof(file) / sizeof(*file) && !rc; i++) {
 		rc = ibcc_sweep_id(file[i], &before, g, id);
 		if (!rc)

@@ -10,7 +10,7 @@
 #include "perftest/bench/words.h"
 
 struct ibcc_grid_axis {
-	char *key; /* or several, joined by +, that have the value in common */
+	char *key; /* the key, or several joined by +, which all get the value */
 	struct ibcc_words value;
 };
 
@@ -28,7 +28,9 @@ void ibcc_grid_fini(struct ibcc_grid *g);
  */
 int ibcc_grid_add(struct ibcc_grid *g, const char *text);
 
-/* Likewise, with a copy of values that are known to differ; -EINVAL also without any. */
+/* Adds an axis with a copy of values that are known to differ. -EINVAL also without any value;
+ * other errors as ibcc_grid_add().
+ */
 int ibcc_grid_add_axis(struct ibcc_grid *g, const char *key, const struct ibcc_words *value);
 
 /* Value of an axis at a point; the last axis runs fastest. */
@@ -37,7 +39,7 @@ const char *ibcc_grid_value(const struct ibcc_grid *g, uint64_t point, size_t ax
 /* Appends the point's assignments KEY=VALUE; -ENOMEM. */
 int ibcc_grid_assign(const struct ibcc_grid *g, uint64_t point, struct ibcc_words *set);
 
-/* The point as {"KEY": "VALUE"}, and back: -ENOENT if it is none of the grid's. */
+/* The point as {"KEY": "VALUE"}, and back: -ENOENT if the grid has no such point. */
 json_t *ibcc_grid_json(const struct ibcc_grid *g, uint64_t point);
 int ibcc_grid_find(const struct ibcc_grid *g, const json_t *o, uint64_t *point);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The tuner's own parameters, groups and settings, filled from the truth. A root limits some pairs
- * of source and destination, which share what it leaves them equally: so many contributors and that
- * rate make the law's fair share exactly theirs. Who gets all that it wants is not held.
+/* Fills the tuner's own parameters, groups and settings from the truth. A root limits some pairs of
+ * source and destination, which share equally what it leaves them. With their number as
+ * contributors and that rate, the law's fair share is exactly theirs. An adapter that gets all that
+ * it wants is not held.
  */
 #include "perftest/lab/individual.h"
 
@@ -21,7 +22,7 @@ static uint8_t threshold_of(enum ibcc_congestion kind, int more)
 	return (uint8_t)(t < 1 ? 1 : t > 15 ? 15 : t);
 }
 
-/* What nodes that can be set have before anybody did. */
+/* The settings of nodes before the first write. */
 static int blank(const struct ibcc_scenario *s, struct ibcc_settings *out)
 {
 	const struct ibcc_topo *t = s->topo;

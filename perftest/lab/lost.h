@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who misses what a run did not deliver of the ideal. */
+/* Which flows miss the part of the ideal that a run did not deliver. */
 #ifndef PERFTEST_LAB_LOST_H
 #define PERFTEST_LAB_LOST_H
 
@@ -8,11 +8,12 @@
 
 #include "perftest/bench/truth.h"
 
-/* Flows by what the true roots make of them; each belongs to the first that fits. */
+/* Classes of flows by what the true roots do to them; a flow belongs to the first class that fits.
+ */
 enum ibcc_lost {
-	IBCC_LOST_TO_ALL,    /* goes everywhere: what it misses where is not known */
+	IBCC_LOST_TO_ALL,    /* goes everywhere: where it misses throughput is unknown */
 	IBCC_LOST_TWO_ROOTS, /* passes several roots, so that several mark it */
-	IBCC_LOST_NO_ROOT,   /* passes none: it waits behind others, or for its own adapter */
+	IBCC_LOST_NO_ROOT,   /* passes no root: it waits behind others, or for its own adapter */
 	IBCC_LOST_ONE_TABLE, /* its adapter's table serves another root, too */
 	IBCC_LOST_FEW,       /* one of at most three senders to its root */
 	IBCC_LOST_HELD,      /* held at one root alone */
@@ -20,7 +21,7 @@ enum ibcc_lost {
 };
 extern const char *const ibcc_lost_name[IBCC_N_LOST];
 
-/* Sums of what flows miss, as shares of what was to be had, see ibcc_draw_share(). As
+/* Sums of what flows miss, as shares of the possible throughput, see ibcc_draw_share(). As
  * ibcc_ideal_pairs().
  */
 int ibcc_lost_find(const struct ibcc_scenario *s, const struct ibcc_truth *t,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* ibcc-lab: what decides about the law and the models, how fast the project is, and its
- * demonstration. Built and tested, not installed.
+/* ibcc-lab: experiments that decide about the law and the models, the project's own speed, and its
+ * demonstration. It is built and tested, but not installed.
  */
 #include "perftest/lab/lab.h"
 

@@ -8,10 +8,10 @@
 
 #include "perftest/bench/report.h"
 
-/* Control exists where the end of the table reaches the fair share and increase * timer is several
- * times the distance of packets there, so steps of four from one to the next cover what fabrics of
- * a few to some hundred nodes need; thresholds near full and near empty queues, and both shapes of
- * tables that were published.
+/* Control exists if the end of the table reaches the fair share and increase * timer is several
+ * times the distance of packets there. So steps by a factor of four cover the needs of fabrics of a
+ * few to some hundred nodes. Thresholds are near full and near empty queues. Both published shapes
+ * of tables are there.
  */
 static const char *const default_grid[] = {
 	"congestion_control.switch.threshold=2,12",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The grid of static settings, alike on all nodes, that searches for the best one go through. */
+/* The grid of static settings, equal on all nodes, in which searches look for the best one. */
 #ifndef PERFTEST_LAB_ORACLE_GRID_H
 #define PERFTEST_LAB_ORACLE_GRID_H
 
@@ -11,7 +11,7 @@
 
 #include "perftest/lab/grid.h"
 
-/* As ibcc_grid_add(), with a message on stderr. */
+/* Works as ibcc_grid_add(), with a message on stderr. */
 int ibcc_oracle_grid_add(struct ibcc_grid *g, const char *text);
 
 /* Adds the default axes if there are none yet. */

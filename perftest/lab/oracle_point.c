@@ -13,8 +13,8 @@
 #include "perftest/lab/individual.h"
 #include "perftest/lab/oracle_grid.h"
 
-/* About the law's values by factors up to two, or four where a timer gets shorter; queues from the
- * published nine tenths down; and both amounts of marks that the tuner knows.
+/* Factors around the law's values: up to two, or four where a timer gets shorter. Queues from the
+ * published nine tenths down, and both amounts of marks that the tuner knows.
  */
 static const char *const individual_grid[] = {
 	IBCC_INDIVIDUAL_PREFIX "table_scale_permille=500,1000,1400",
@@ -47,7 +47,7 @@ static int key_of(const struct ibcc_grid *g, size_t axis)
 				g->axis[axis].key);
 }
 
-/* NULL: the law's. */
+/* NULL: the law's value. */
 static int values_at(const struct ibcc_grid *g, uint64_t point, struct ibcc_individual *out)
 {
 	int v[N_KEYS];

@@ -14,7 +14,7 @@
 #define IBCC_INDIVIDUAL_PREFIX "individual."
 
 struct ibcc_oracle_grids {
-	struct ibcc_grid uniform;    /* alike on all nodes, see oracle_grid.h */
+	struct ibcc_grid uniform;    /* settings equal on all nodes, see oracle_grid.h */
 	struct ibcc_grid individual; /* see individual.h */
 };
 
@@ -28,30 +28,30 @@ enum ibcc_oracle_way {
 
 enum ibcc_oracle_window {
 	IBCC_ORACLE_OWN,   /* the draw's own */
-	IBCC_ORACLE_LATER, /* as long, 80 ms later */
+	IBCC_ORACLE_LATER, /* an equally long window, 80 ms later */
 };
 
 struct ibcc_oracle_point {
 	uint64_t seed;
 	enum ibcc_oracle_way way;
-	uint64_t point; /* of the way's grid, if it has one */
+	uint64_t point; /* point of the grid, if the way has one */
 	enum ibcc_oracle_window window;
 };
 
 struct ibcc_oracle_result {
-	double share; /* of the ideal, see ibcc_draw_share(); NAN where nothing was to be had */
+	double share; /* of the ideal, see ibcc_draw_share(); NAN if no throughput was possible */
 	uint32_t n_roots;
 	double lost[IBCC_N_LOST]; /* what is missed, see lost.h */
 };
 
-/* Runs it. Where nothing is congested individual settings are none. As ibcc_draw_load_set() and
- * ibcc_live_run().
+/* Runs one setting. Without congestion there are no individual settings. Errors as
+ * ibcc_draw_load_set() and ibcc_live_run().
  */
 int ibcc_oracle_point_run(const struct ibcc_oracle_grids *g, const struct ibcc_oracle_point *p,
 			  struct ibcc_oracle_result *r, struct ibcc_yaml_errors *e);
 
-/* Adds the default axes of individual settings if there are none yet. Those that there are are
- * checked: -EINVAL with a message on stderr.
+/* Adds the default axes of individual settings if there are none yet. Checks existing axes: -EINVAL
+ * with a message on stderr.
  */
 int ibcc_oracle_point_prepare(struct ibcc_grid *individual);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Every point of both grids is run in full for every draw with congestion. Shorter runs to choose
- * from missed up to 12 % of what the best point alike on all nodes brings.
+/* Runs every point of both grids in full for every draw with congestion. A choice by shorter runs
+ * missed up to 12 % of what the best point, equal on all nodes, brings.
  */
 #include "perftest/lab/oracle_random.h"
 
@@ -25,7 +25,8 @@ struct search {
 	struct ibcc_oracle_draw *d;
 	struct ibcc_oracle_sum *point; /* of the individual grid */
 	struct draw_job *job;
-	uint32_t n_jobs, cap_jobs, first; /* all, room; of those that were added last */
+	/* all jobs; room for jobs; the first of those that were added last */
+	uint32_t n_jobs, cap_jobs, first;
 };
 
 static int add(struct search *f, uint64_t seed, enum ibcc_oracle_way way, uint64_t point,
@@ -66,7 +67,7 @@ static void take_best(struct ibcc_oracle_draw *d, const struct ibcc_oracle_resul
 		d->lost[k] = r->lost[k];
 }
 
-/* Where nothing is congested, somebody who knows that sets nothing. */
+/* Without congestion, an operator who knows that sets nothing. */
 static void take_free(struct search *f, struct ibcc_oracle_draw *d)
 {
 	d->uniform = d->law = d->individual = d->off;
@@ -106,7 +107,7 @@ static void take(struct search *f, const struct draw_job *j)
 	take_best(d, &j->got);
 }
 
-/* Runs what was added since the last time. */
+/* Runs the jobs that were added since the last call. */
 static int run(struct search *f)
 {
 	const struct ibcc_runs runs = {

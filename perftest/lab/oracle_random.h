@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The best static settings of scenarios by chance: what somebody could have set who had known each
- * before, alike on all nodes or on each node its own.
+/* The best static settings of random scenarios: what an operator could have set who had known each
+ * scenario before. The settings are equal on all nodes, or individual for each node.
  */
 #ifndef PERFTEST_LAB_ORACLE_RANDOM_H
 #define PERFTEST_LAB_ORACLE_RANDOM_H
@@ -12,18 +12,18 @@
 #include "perftest/lab/oracle_point.h"
 
 struct ibcc_oracle_random {
-	uint64_t n, seed; /* draws; the first one's */
+	uint64_t n, seed; /* number of draws; seed of the first one */
 	struct ibcc_oracle_grids grid;
 	unsigned int threads; /* 0: one for each core */
 	bool json;            /* to stdout in place of tables */
 	const char *out;      /* JSON to this file, too; NULL: none */
 };
 
-/* An exit code. */
+/* Runs the search; returns an exit code. */
 int ibcc_lab_oracle_random(struct ibcc_oracle_random *o);
 
-/* Shares of the ideal, see draw.h; NAN: there is none. Where nothing is congested nothing is
- * searched: the best is off.
+/* Shares of the ideal, see draw.h; NAN: there is none. Without congestion there is no search, and
+ * the best setting is off.
  */
 struct ibcc_oracle_draw {
 	uint64_t seed;
@@ -31,7 +31,7 @@ struct ibcc_oracle_draw {
 	double off, live, law;              /* see enum ibcc_oracle_way */
 	double uniform, individual;         /* the best points */
 	uint64_t uniform_at, individual_at; /* of the grids; UINT64_MAX: no point */
-	double best;                        /* of all that is not live */
+	double best;                        /* the best of all but live */
 	double lost[IBCC_N_LOST];           /* what it misses */
 	double best_later, live_later;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How far static settings, alike or individual, and the loop come in scenarios by chance. */
+/* How far static settings, equal or individual, and the loop get in random scenarios. */
 #include <errno.h>
 #include <math.h>
 
@@ -42,7 +42,7 @@ struct sum {
 	double mean;
 };
 
-/* No control was not measured later. */
+/* Whether a way is compared with off, for which there is no later measurement. */
 static bool beside_off(enum way w)
 {
 	return w != WAY_BEST_LATER && w != WAY_LIVE_LATER;
@@ -90,7 +90,7 @@ static double reached_share(const struct sum *s)
 	return s->n ? (double)s->reached / (double)s->n : NAN;
 }
 
-/* What the best setting of a draw misses is mostly missed by these. */
+/* The class of flows that misses most with the best setting of a draw. */
 static enum ibcc_lost most_lost(const struct ibcc_oracle_draw *d)
 {
 	int most = 0;
@@ -101,7 +101,7 @@ static enum ibcc_lost most_lost(const struct ibcc_oracle_draw *d)
 	return (enum ibcc_lost)most;
 }
 
-/* Draws in which even the best one falls short. */
+/* Draws in which even the best setting falls short. */
 struct misses {
 	uint64_t n, settled, most[IBCC_N_LOST]; /* by most_lost() */
 	double missed, lost[IBCC_N_LOST];       /* sums of shares */
@@ -179,7 +179,7 @@ static int print_misses(const struct misses *m)
 	return ibcc_table_end(t, rc);
 }
 
-/* The variation that brings most draws to 97 %, the same for all. */
+/* Prints the one variation, equal for all draws, that brings most draws to 97 %. */
 static void print_one(const struct ibcc_oracle_random *o, const struct ibcc_oracle_sum *points)
 {
 	const struct ibcc_grid *g = &o->grid.individual;
@@ -221,7 +221,7 @@ int ibcc_oracle_random_print(const struct ibcc_oracle_random *o, const struct ib
 	return print_misses(&m);
 }
 
-/* Values at a point in the order of the axes; null where it is none. */
+/* Values at a point in the order of the axes; null if it is no point. */
 static json_t *point_json(const struct ibcc_grid *g, uint64_t point)
 {
 	char *text = NULL;

@@ -147,7 +147,7 @@ static void line_add(struct line *l, double x, double y, double weight)
 	l->xy += w * x * y;
 }
 
-/* Neither may be negative: then the line goes through the origin, or is level. */
+/* Neither value may be negative: then the line goes through the origin, or is level. */
 static struct ibcc_osm_rate line_fit(const struct line *l)
 {
 	double d = l->n * l->xx - l->x * l->x;

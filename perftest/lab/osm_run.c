@@ -23,7 +23,7 @@
 #define READY_MS     300000
 #define SWEEP_MS     600000
 #define END_MS       5000
-#define MAX_CHILDREN 4  /* of the simulator, which has one */
+#define MAX_CHILDREN 4  /* children of the simulator, which has one */
 #define SEEN_TRIES   60 /* seconds for the simulator to see the last LIDs */
 
 /* A temporary folder that has all files of a run. */
@@ -82,7 +82,8 @@ static int start_sim(const struct place *p, const struct ibcc_osm_tree *t, struc
 	return rc ? rc : ibcc_proc_wait_log(sim, log, "ready", READY_MS);
 }
 
-/* Where the simulator, its ibsim and what this process starts run, and whether before all others.
+/* Sets where the simulator, its ibsim and what this process starts run, and whether they run before
+ * all other programs.
  */
 static void run_on(const struct ibcc_proc *sim, const cpu_set_t *cpus, bool first)
 {
@@ -99,7 +100,7 @@ static void run_on(const struct ibcc_proc *sim, const cpu_set_t *cpus, bool firs
 		fclose(f);
 	for (int i = 0; i < n; i++) {
 		sched_setaffinity(pid[i], sizeof(*cpus), cpus);
-		/* Not everybody may do that, and it helps only where other things run. */
+		/* Only some users may do that, and it helps only if other programs run. */
 		sched_setscheduler(pid[i], first ? SCHED_RR : SCHED_OTHER, &p);
 	}
 }
@@ -121,7 +122,7 @@ static int sweep(const struct place *p, const struct ibcc_proc *sim)
 		 "log_file %s/opensm.log\nper_module_logging_file %s/modules.conf\n"
 		 "max_wire_smps 1\n",
 		 p->dir, p->dir);
-	/* Says when routing begins. */
+	/* The log says when routing begins. */
 	if (!rc)
 		rc = put(p, "modules.conf", "osm_ucast_mgr.c 0x07\n");
 	if (rc)
@@ -139,8 +140,8 @@ static int sweep(const struct place *p, const struct ibcc_proc *sim)
 	return rc;
 }
 
-/* What a benchmark prints that runs on a host of the fabric. libumad2sim leaves files where it is
- * run.
+/* The output of a benchmark that runs on a host of the fabric. libumad2sim leaves files in its
+ * working folder, so the benchmark runs in the temporary one.
  */
 static json_t *ask_bench(const struct place *p, const char *command, const char *option)
 {
@@ -225,7 +226,7 @@ static int read_times(const struct place *p, struct ibcc_osm_run *r)
 	free(line);
 	fclose(f);
 	if (from < 0 || up < from || route < from || routed < route)
-		return -EPROTO; /* midnight, too */
+		return -EPROTO; /* also when midnight came in between */
 	r->sweep_s = up - from;
 	r->path_s = routed - route;
 	return 0;

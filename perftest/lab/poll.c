@@ -154,6 +154,6 @@ int ibcc_poll_command(const char *const argv[], double *s)
 	*s = ibcc_now_s() - start;
 	if (WIFSIGNALED(status))
 		return -EFAULT;
-	/* 1 says that it found errors to tell of. */
+	/* Exit code 1 means that the program found errors to report. */
 	return WIFEXITED(status) && WEXITSTATUS(status) <= 1 ? 0 : -EIO;
 }

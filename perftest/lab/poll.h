@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the polling benchmark measures, one pass each. */
+/* The passes that the polling benchmark measures. */
 #ifndef PERFTEST_LAB_POLL_H
 #define PERFTEST_LAB_POLL_H
 
@@ -17,7 +17,7 @@ struct ibcc_poll_record {
 void ibcc_poll_record_init(struct ibcc_poll_record *r, struct ibcc_transport *inner);
 void ibcc_poll_record_fini(struct ibcc_poll_record *r);
 
-/* What something took that is done once: begin before it, end after it. */
+/* The time of something that is done once: call begin before it, end after it. */
 struct ibcc_poll_once {
 	double seconds;
 	uint64_t mads, smps;
@@ -25,9 +25,9 @@ struct ibcc_poll_once {
 void ibcc_poll_once_begin(struct ibcc_poll_once *o, const struct ibcc_transport *tr);
 void ibcc_poll_once_end(struct ibcc_poll_once *o, const struct ibcc_transport *tr);
 
-/* The least that polling can cost: sends the requests over libibumad with `window` in flight and
- * takes the answers, without looking at them, on a port opened for it. Seconds in *s. -EIO, also
- * when an answer does not come within two seconds.
+/* Measures the least that polling can cost. Sends the requests over libibumad with `window` in
+ * flight and takes the answers, without looking at them, on a port opened for it. Seconds in *s.
+ * -EIO, also when an answer does not come within two seconds.
  */
 int ibcc_poll_bare(const struct ibcc_mad_op *op, size_t n, unsigned int window, double *s);
 

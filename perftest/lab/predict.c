@@ -15,16 +15,16 @@
 #include "perftest/lab/draw.h"
 
 #define MS IBCC_PS_PER_MS
-/* Hotspots begin so much later than drawn, for there to be a time before. */
+/* Hotspots begin this much later than drawn, so that there is a time before them. */
 #define LATER_MS 6u
 #define LOOK_MS  30u
-/* What there is under the plan is measured from and to so long afterwards. */
+/* The effect of the plan is measured in a window from and to these times after it. */
 #define FROM_MS 60u
 #define TO_MS   100u
-/* Before it, over as many intervals as the predictor goes by. */
+/* The present is measured over as many intervals before the plan as the predictor uses. */
 #define NOW_MS IBCC_RECENT
 #define QUEUE  200u
-/* Closed loops: messages of 64 KiB, four under way. */
+/* Flows in closed loops send messages of 64 KiB, four under way. */
 #define MESSAGE_BYTES 65536u
 #define WINDOW        4u
 #define STEADY        0.10
@@ -35,10 +35,10 @@ struct watch {
 	struct ibcc_predict_case *out;
 	struct ibcc_settings wanted;
 	bool *waits;                   /* by port */
-	uint32_t n_roots, root[ROOTS]; /* of which the rate is predicted */
-	uint32_t n_open;               /* of which bounds are, */
+	uint32_t n_roots, root[ROOTS]; /* roots whose rate is predicted */
+	uint32_t n_open;               /* roots with only bounds */
 	struct ibcc_predicted_root open[ROOTS];
-	uint32_t made; /* pass of the plan, or 0 */
+	uint32_t made; /* pass in which the plan was made, or 0 */
 	const struct ibcc_scenario *s;
 	enum ibcc_predict_probe probe;
 };
@@ -53,7 +53,8 @@ static void close_loop(struct ibcc_flow_spec *f)
 	f->rate_mbps = 0;
 }
 
-/* A flow to all becomes one for each, with a queue of its own, as queue pairs have it. */
+/* Makes a flow to all into one flow to each host, each with its own queue, as queue pairs have it.
+ */
 static int split(const struct ibcc_scenario *s, const struct ibcc_flow_spec *f,
 		 struct ibcc_flow_spec *out, uint32_t *n)
 {
@@ -142,7 +143,7 @@ static int run_probe(const struct watch *w, struct ibcc_root *root, uint32_t n, 
 	for (uint32_t i = 0; i < n; i++) {
 		port[i] = root[i].port;
 		root[i].becns = weight + (size_t)i * s->topo->n_endports;
-		root[i].n_marked = 1; /* at least: none that has BECNs is left out */
+		root[i].n_marked = 1; /* at least 1: a sender with BECNs is never left out */
 	}
 	rc = ibcc_engine_load(e, s, NULL);
 	if (!rc)
@@ -153,7 +154,7 @@ static int run_probe(const struct watch *w, struct ibcc_root *root, uint32_t n, 
 	return rc;
 }
 
-/* As the estimate would have them after a probe. */
+/* Predicts with the estimate as a probe would make it. */
 static int predict_probed(const struct watch *w, struct ibcc_prediction_in *in)
 {
 	uint32_t n = in->n_roots;
@@ -256,7 +257,7 @@ static int look(const struct ibcc_scenario *s, struct watch *w)
 }
 
 /* Bytes so far: of adapters' ports, of background of sources that wait, of roots together, and of
- * open ones.
+ * roots with only bounds.
  */
 struct sums {
 	double total, victims, roots, open[ROOTS];
@@ -317,7 +318,7 @@ static int rate_over(struct ibcc_engine *e, const struct ibcc_scenario *s, const
 	return 0;
 }
 
-/* Before and after a time, with settings from then on; NULL: without. */
+/* Runs before and after a time, with settings from that time on; NULL: without settings. */
 static int run_on(const struct ibcc_scenario *s, const struct watch *w,
 		  const struct ibcc_settings *settings, struct sums *now, struct sums *then)
 {

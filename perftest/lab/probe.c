@@ -7,12 +7,12 @@
 #include <ibcc/route.h>
 
 #define MS IBCC_PS_PER_MS
-/* Two intervals, long as the daemon's are: there are too few BECNs in less to tell parts. */
+/* Two intervals, as long as the daemon's. Shorter ones have too few BECNs to tell shares. */
 #define PROBE_MS 20u
 /* A quarter of the queue is full. */
 #define THRESHOLD 12u
 
-/* Marks those of the roots that are in a switch from now on, or does not. */
+/* Turns marking on or off at those of the roots that are in a switch. */
 static int mark(struct ibcc_engine *e, const struct ibcc_topo *t, uint32_t n, const uint32_t *root,
 		bool on)
 {
@@ -22,7 +22,7 @@ static int mark(struct ibcc_engine *e, const struct ibcc_topo *t, uint32_t n, co
 		uint32_t node = t->port[root[i]].node;
 		int rc;
 
-		/* A slow receiver's port has no credits, and marks as a victim only. */
+		/* A slow receiver's port has no credits, and marks only as a victim. */
 		for (uint32_t k = 0; k < n && on; k++)
 			if (t->port[root[k]].node == node)
 				ibcc_cc_mask_assign(&sw.Victim_Mask, t->port[root[k]].num, true);
@@ -62,7 +62,7 @@ static int by_becns(struct ibcc_engine *e, const struct ibcc_topo *t, uint32_t r
 	return rc ? rc : mark(e, t, 1, &root, false);
 }
 
-/* One that the root's switch has logged counts if its way leads through the root. */
+/* Counts an entry of the root switch's log if its route leads through the root. */
 static void count_entry(const struct ibcc_topo *t, uint32_t root, uint16_t slid, uint16_t dlid,
 			double *weight)
 {
@@ -79,7 +79,7 @@ static void count_entry(const struct ibcc_topo *t, uint32_t root, uint16_t slid,
 		}
 }
 
-/* Reading clears a log: of roots in one switch the first one reads it for all. */
+/* Reading clears a log, so for several roots in one switch the first one reads it for all. */
 static int read_logs(struct ibcc_engine *e, const struct ibcc_topo *t, uint32_t n,
 		     const uint32_t *root, double *weight)
 {

@@ -38,7 +38,7 @@ int ibcc_proc_stop(struct ibcc_proc *p, int grace_ms);
  */
 char *ibcc_proc_output(const char *const argv[], int timeout_ms, int *err);
 
-/* The same for a program that prints JSON; -EPROTO if it prints anything else. */
+/* Runs a program that prints JSON, as ibcc_proc_output(); -EPROTO if it prints anything else. */
 json_t *ibcc_proc_json(const char *const argv[], int timeout_ms, int *err);
 
 /* Removes a folder that processes have written to, with all that is in it. */

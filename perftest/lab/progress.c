@@ -11,7 +11,7 @@
 
 #define BAR          20
 #define INTERVAL_S   0.2
-#define FIRST_SHOW_S 1.0 /* what is done sooner needs no bar */
+#define FIRST_SHOW_S 1.0 /* work that ends sooner needs no bar */
 
 const char *ibcc_progress_time(double seconds, char *buf, unsigned int len)
 {
@@ -33,7 +33,7 @@ void ibcc_progress_begin(struct ibcc_progress *p, uint64_t n)
 	p->shown_s = p->start_s + FIRST_SHOW_S - INTERVAL_S;
 }
 
-/* How fast it goes and what the whole takes, over all shards and what was there before. */
+/* Prints the speed and the time for all shards together, including work that was done before. */
 static void show_whole(const struct ibcc_progress *p, double pace)
 {
 	char time[32];

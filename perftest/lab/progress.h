@@ -9,7 +9,7 @@
 struct ibcc_progress {
 	bool on;
 	uint64_t n, done;
-	uint64_t whole; /* what n is a part of, so that its time is shown, too; 0: nothing */
+	uint64_t whole; /* total of which n is a part, to show its time, too; 0: nothing */
 	double start_s, shown_s;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Independent runs on all cores with a bar of how far they are. */
+/* Independent runs on all cores with a progress bar. */
 #ifndef PERFTEST_LAB_RUNS_H
 #define PERFTEST_LAB_RUNS_H
 
@@ -10,9 +10,9 @@
 struct ibcc_runs {
 	uint64_t n;
 	unsigned int threads; /* 0: one for each core */
-	/* Run i, below n, in any order; what is wrong in *e is printed. 0 or a negative errno. */
+	/* Run i, below n, in any order; errors in *e are printed. 0 or a negative errno. */
 	int (*one)(void *arg, uint64_t i, struct ibcc_yaml_errors *e);
-	/* After each that went well, never two at once; NULL: nothing. */
+	/* Called after each successful run, never two at once; NULL: not called. */
 	void (*took)(void *arg, uint64_t i);
 	void *arg;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the commands have in common that measure how fast the project itself is. */
+/* What the commands share that measure the speed of the project itself. */
 #ifndef PERFTEST_LAB_SPEED_H
 #define PERFTEST_LAB_SPEED_H
 

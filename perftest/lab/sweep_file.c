@@ -26,7 +26,7 @@ int ibcc_sweep_id(const char *scenario, const struct ibcc_words *set, const stru
 	fclose(f);
 	if (bad)
 		return -EIO;
-	/* With the ends of the strings, so that "ab" "c" is not "a" "bc". */
+	/* The ends of the strings are hashed, too, so that "ab" "c" differs from "a" "bc". */
 	for (size_t i = 0; i < set->n; i++)
 		h = ibcc_hash(h, set->w[i], strlen(set->w[i]) + 1);
 	for (size_t i = 0; i < g->n_axes; i++)
@@ -101,7 +101,7 @@ static int learn(void *arg, const char *file, unsigned int line, const json_t *o
 				     "want another file for this sweep");
 		return -EINVAL;
 	}
-	/* A grid that was cut down since may leave some out. */
+	/* A grid that was reduced later may lack some points. */
 	if (!ibcc_grid_find(l->g, json_object_get(o, "point"), &point))
 		set_done(l->f, point);
 	return 0;
@@ -153,7 +153,8 @@ int ibcc_sweep_put(struct ibcc_sweep_file *f, uint64_t point, json_t *result)
 
 	json_decref(result);
 	if (text)
-		text[len++] = '\n'; /* in place of the end: it is written by length */
+		/* in place of the terminating zero: the text is written by length */
+		text[len++] = '\n';
 	while (!rc && at < len) {
 		ssize_t n = write(f->fd, text + at, len - at);
 

@@ -16,7 +16,7 @@
 
 struct ibcc_sweep_file {
 	int fd;
-	char id[17];   /* of what the points are points of */
+	char id[17];   /* identifies the scenario and grid of the points */
 	uint8_t *done; /* a bit for each point of the grid */
 	uint64_t n_done;
 };
@@ -27,9 +27,9 @@ struct ibcc_sweep_file {
 int ibcc_sweep_id(const char *scenario, const struct ibcc_words *set, const struct ibcc_grid *g,
 		  char id[17]);
 
-/* Opens (or creates) a file, "-" for stdout, and learns which points it has. Errors in *e: a line
- * in the middle that is no result, or one of another id or grid (-EINVAL); -EWOULDBLOCK: another
- * sweep writes to it; -errno.
+/* Opens (or creates) a file, "-" for stdout, and reads which points it has. Errors in *e: a line in
+ * the middle that is no result, or one of another id or grid (-EINVAL); -EWOULDBLOCK: another sweep
+ * writes to it; -errno.
  */
 int ibcc_sweep_open(struct ibcc_sweep_file *f, const char *file, const char id[17],
 		    const struct ibcc_grid *g, struct ibcc_yaml_errors *e);
@@ -43,9 +43,9 @@ static inline int ibcc_sweep_has(const struct ibcc_sweep_file *f, uint64_t point
 /* Appends a result, which is freed (NULL: -ENOMEM); -errno. */
 int ibcc_sweep_put(struct ibcc_sweep_file *f, uint64_t point, json_t *result);
 
-/* Calls fn with each result of a file but a torn last line; the object is fn's to borrow. Returns
- * the first value of fn that is not 0; -EINVAL for other lines, with an error in *e. *end (may be
- * NULL) is where the last whole line ends.
+/* Calls fn with each result of a file except a torn last line. The object stays the caller's.
+ * Returns the first value of fn that is not 0; -EINVAL for other lines, with an error in *e. *end
+ * (may be NULL) is where the last whole line ends.
  */
 int ibcc_sweep_read(const char *file, int fd,
 		    int (*fn)(void *arg, const char *file, unsigned int line, const json_t *o),
