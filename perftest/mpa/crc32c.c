@@ -15,7 +15,7 @@
 
 #define REFLECTED 0x82f63b78u /* x^32 + x^28 + x^27 + ... + 1, the bits the other way round */
 
-/* table[k][b]: what octet b does with k more octets behind it. */
+/* table[k][b]: the effect of octet b with k more octets behind it. */
 static uint32_t table[8][256];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -79,7 +79,7 @@ static bool has_hardware(void)
 	return getauxval(AT_HWCAP) & HWCAP_CRC32;
 }
 
-/* By the assembler: compilers do not agree on how the intrinsics are had. */
+/* Computes the CRC in assembler, since compilers differ in how they offer the intrinsics. */
 static uint32_t by_hardware(uint32_t crc, const uint8_t *p, size_t len)
 {
 	uint64_t word;

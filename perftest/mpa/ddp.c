@@ -148,7 +148,7 @@ enum ibcc_mpa_error ibcc_mpa_startup_decode(const uint8_t *p, size_t len, bool r
 	const char *key = reply ? key_reply : key_request;
 
 	*bytes = 0;
-	/* A stranger is told by the first wrong octet, not waited for. */
+	/* The first wrong octet shows that the peer is not ours, so no more octets are awaited. */
 	if (memcmp(p, key, len < KEY_BYTES ? len : KEY_BYTES))
 		return IBCC_MPA_BAD_STARTUP;
 	if (len < IBCC_MPA_STARTUP_BYTES)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Headers of DDP (RFC 5041) and RDMAP (RFC 5040), and the frames that begin a connection (RFC 5044,
- * 7.1). Pure: octets in, octets out.
+ * 7.1). These functions only convert: octets in, octets out.
  */
 #ifndef PERFTEST_MPA_DDP_H
 #define PERFTEST_MPA_DDP_H
@@ -41,10 +41,10 @@ struct ibcc_ddp {
 };
 
 size_t ibcc_ddp_bytes(const struct ibcc_ddp *d);
-/* Writes ibcc_ddp_bytes() octets, and returns that. */
+/* Writes ibcc_ddp_bytes() octets, and returns that number. */
 size_t ibcc_ddp_encode(const struct ibcc_ddp *d, uint8_t out[IBCC_DDP_MAX_BYTES]);
-/* Reads a header from the beginning of a ULPDU of len octets; *bytes of them were its. Versions,
- * opcode, model and queue are right then.
+/* Reads a header from the beginning of a ULPDU of len octets; *bytes is the header's length. After
+ * success, versions, opcode, model and queue are right.
  */
 enum ibcc_mpa_error ibcc_ddp_decode(const uint8_t *p, size_t len, struct ibcc_ddp *d,
 				    size_t *bytes);
@@ -65,7 +65,7 @@ void ibcc_rdmap_read_decode(const uint8_t in[IBCC_RDMAP_READ_BYTES], struct ibcc
 
 struct ibcc_mpa_startup {
 	bool reply;   /* else a request */
-	bool markers; /* who sends this wants markers in what it gets */
+	bool markers; /* the sender wants markers in what it receives */
 	bool crc;     /* both use CRC if either wants it */
 	bool reject;  /* replies only */
 	uint16_t private_bytes;
@@ -73,8 +73,8 @@ struct ibcc_mpa_startup {
 };
 /* Returns the number of octets written. */
 size_t ibcc_mpa_startup_encode(const struct ibcc_mpa_startup *s, uint8_t out[IBCC_MPA_MAX_STARTUP]);
-/* Reads the frame that is expected of a peer. *bytes: 0 if more octets are needed, else what the
- * frame took. A reply that rejects is BAD only by IBCC_MPA_REJECTED.
+/* Reads the frame that is expected of a peer. *bytes: 0 if more octets are needed, else the length
+ * of the frame. A reply that rejects is otherwise valid: the error is IBCC_MPA_REJECTED.
  */
 enum ibcc_mpa_error ibcc_mpa_startup_decode(const uint8_t *p, size_t len, bool reply,
 					    struct ibcc_mpa_startup *s, size_t *bytes);

@@ -22,7 +22,7 @@ static uint32_t first_run(const struct ibcc_fpdu *f)
 	return past ? f->spacing - past : 0;
 }
 
-/* Markers before a data octet; one that is due just there stands before it. */
+/* Markers before a data octet; a marker due exactly there stands before it. */
 static uint32_t markers_before(const struct ibcc_fpdu *f, uint32_t offset)
 {
 	uint32_t first;
@@ -37,7 +37,7 @@ uint32_t ibcc_fpdu_max_ulpdu(uint32_t spacing)
 {
 	uint32_t data = UINT16_MAX - MARKER;
 
-	/* With one marker more than its share, which is as bad as it comes. */
+	/* With one marker more than its share, which is the worst case. */
 	if (spacing)
 		data = (uint32_t)((uint64_t)data * (spacing - MARKER) / spacing);
 	return (data - CRC - LENGTH) & ~3u;
@@ -181,7 +181,7 @@ static void add_piece(struct gather *g, const void *p, uint32_t len)
 }
 
 /* Appends data octets with the markers before and among them. What is not payload is copied to the
- * scratch memory, where it and the markers beside it make one piece.
+ * scratch memory, so that it makes one piece with the markers beside it.
  */
 static void add_data(struct gather *g, const uint8_t *p, uint32_t len, bool copied)
 {
@@ -220,7 +220,7 @@ size_t ibcc_fpdu_gather(const struct ibcc_fpdu *f, const struct ibcc_ddp *d, con
 	add_data(&g, head, (uint32_t)n, true);
 	add_data(&g, payload, len, false);
 	add_data(&g, zero, align4(end) - end, true);
-	/* The CRC last, for a marker may be due before it. */
+	/* The CRC is added last, since a marker may be due before it. */
 	add_data(&g, zero, CRC, true);
 	for (size_t i = 0; i < g.n; i++)
 		sum = ibcc_crc32c(crc, sum, piece[i].iov_base,

@@ -10,7 +10,7 @@
 
 #include <ibcc/now.h>
 
-#define WARM          8u /* of so many messages one more goes first, untimed */
+#define WARM          8u /* one more message for each of this many goes first, untimed */
 #define LATENCY_COUNT 200u
 #define OVERLAP_COUNT 40u
 #define MOST_COUNT    4000u
@@ -49,7 +49,7 @@ static int post_send(struct ibcc_mpa_node *n, const void *payload, uint32_t len)
 	return ibcc_mpa_node_post(n, &d, payload, len);
 }
 
-/* The message number i, to the place that it comes from. */
+/* Posts message number i, to the place that it comes from. */
 static int post_write(struct trial *t, uint32_t i)
 {
 	uint64_t at = (uint64_t)(i % t->places) * t->stride;
@@ -58,7 +58,7 @@ static int post_write(struct trial *t, uint32_t i)
 	return ibcc_mpa_node_post(t->pair.node[0], &d, t->pair.source + at, t->s->message_bytes);
 }
 
-/* Answers each send with one as long, or with an empty one. */
+/* Answers each send with one of equal length, or with an empty one. */
 static void *peer(void *arg)
 {
 	struct trial *t = arg;
@@ -133,11 +133,13 @@ static int bandwidth(struct trial *t)
 	cpu = ibcc_now_cpu_s() - cpu;
 	t->r.figure[IBCC_MPA_MBPS] = 8e3 * gb / start;
 	t->r.figure[IBCC_MPA_HOST_PERCENT] = 100 * cpu / start;
-	t->r.figure[IBCC_MPA_HOST_S_PER_GB] = cpu / gb; /* the peer's is added later */
+	/* the CPU time of the peer is added later */
+	t->r.figure[IBCC_MPA_HOST_S_PER_GB] = cpu / gb;
 	return rc;
 }
 
-/* Work that takes the same time wherever the clock is: the number of rounds is given, not the time.
+/* Works for a fixed number of rounds. The work does not depend on where the clock is, since the
+ * number of rounds is given and not the time.
  */
 static void spin(double rounds)
 {
@@ -161,8 +163,9 @@ static double calibrate(void)
 	return best;
 }
 
-/* Least time of a message with so much computing while it is under way, us: what disturbs a thread
- * that computes only makes it longer, and on a busy machine it disturbs most of them.
+/* The least time of a message in us, with compute_us of computing while it is under way. Anything
+ * that disturbs a computing thread only makes the time longer, and a busy machine disturbs most of
+ * them.
  */
 static int overlap_once(struct trial *t, double compute_us, uint64_t *acks, double *out_us)
 {
@@ -202,7 +205,7 @@ static int overlap(struct trial *t)
 	rc = overlap_once(t, compute_us, &acks, &with_us);
 	t->r.figure[IBCC_MPA_LATENCY_US] = with_us;
 	t->r.figure[IBCC_MPA_MBPS] = 8.0 * t->s->message_bytes / with_us;
-	/* Of what could be hidden, which is the shorter of both. */
+	/* The share of what could be hidden, which is the shorter of both times. */
 	t->r.figure[IBCC_MPA_HIDDEN] =
 		(alone_us + compute_us - with_us) / fmin(alone_us, compute_us);
 	return rc;
@@ -224,7 +227,7 @@ static void *host(void *arg)
 	return NULL;
 }
 
-/* All that was written is there, and nothing beside it. */
+/* Checks that all that was written is there, and nothing beside it. */
 static int compare(const struct trial *t)
 {
 	const struct ibcc_mpa_pair *p = &t->pair;
@@ -279,7 +282,7 @@ static int run_threads(struct trial *t)
 	rc = -pthread_create(&a, NULL, host, t);
 	if (!rc)
 		pthread_join(a, NULL);
-	/* A peer that waits for what will never come is let go. */
+	/* Releases a peer that waits for a message that will never come. */
 	if (rc || t->rc)
 		ibcc_mpa_node_stop(t->pair.node[0]);
 	pthread_join(b, NULL);
@@ -335,8 +338,8 @@ static int one(const struct ibcc_mpa_settings *s, const struct ibcc_mpa_subject 
 	return rc;
 }
 
-/* What else the machine does only adds to CPU time; what it does to the clock goes both ways
- * between two threads.
+/* The figure of all repeats. Other load on the machine only adds to CPU time. Its effect on the
+ * clock between two threads goes both ways.
  */
 static double of_repeats(enum ibcc_mpa_figure f, double *v, size_t n)
 {
@@ -347,7 +350,7 @@ static double of_repeats(enum ibcc_mpa_figure f, double *v, size_t n)
 	case IBCC_MPA_NIC_S_PER_GB:
 	case IBCC_MPA_TX_S_PER_GB:
 	case IBCC_MPA_RX_S_PER_GB:
-	case IBCC_MPA_HOST_US: return v[0]; /* is sorted now */
+	case IBCC_MPA_HOST_US: return v[0]; /* the least: v is sorted */
 	case IBCC_MPA_LATENCY_US:
 	case IBCC_MPA_MBPS:
 	case IBCC_MPA_HOST_PERCENT:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Framing and taking apart in one thread: what the work itself costs, in CPU time, which other load
- * on the machine hardly changes.
+/* Framing and taking apart in one thread. This measures the cost of the work itself in CPU time,
+ * which other load on the machine hardly changes.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "perftest/mpa/measure.h"
 
 #define BATCH_BYTES                                                                                \
-	(1u << 16) /* of payload between two looks at the clock, if messages are short */
+	(1u << 16) /* payload between two readings of the clock, if messages are short */
 #define ENOUGH_BYTES (16u << 20)
 
 struct copy_job {
@@ -22,7 +22,7 @@ struct copy_job {
 	struct ibcc_mpa_sink sink;
 	uint8_t *source, *wire, *region, *scratch;
 	struct iovec *piece;
-	size_t bytes; /* of payload in a batch, all of it in one message after the other */
+	size_t bytes; /* payload in a batch: whole messages, one after the other */
 	uint64_t at, wire_bytes, fpdus, pieces;
 };
 
@@ -43,7 +43,7 @@ static uint32_t next_fpdu(const struct copy_job *j, size_t done, uint64_t at, st
 	return n;
 }
 
-/* By copying, or as a list of pieces; returns the octets on the wire. */
+/* Frames by copying, or as a list of pieces; returns the octets on the wire. */
 static size_t frame(struct copy_job *j, bool gather)
 {
 	size_t len = 0;
@@ -109,7 +109,7 @@ static int run(struct copy_job *j, struct ibcc_mpa_result *r)
 	double tx = 0, rx = 0, gb = (double)(batches * j->bytes) / 1e9;
 	int rc = 0;
 
-	/* One more, first, to warm up. */
+	/* One more batch goes first, to warm up. */
 	for (size_t i = 0; i <= batches && !rc; i++) {
 		double start = ibcc_now_cpu_s(), middle;
 		size_t len = frame(j, gather);

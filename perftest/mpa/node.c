@@ -66,7 +66,7 @@ static int lane_run(struct ibcc_mpa_node *n, struct ibcc_mpa_lane *l, void *(*ru
 	l->running = !rc;
 	if (rc || n->o.nic_cpu < 0)
 		return rc;
-	/* Where it cannot be tied it runs where it may. */
+	/* If the thread cannot be tied to the processor, it runs anywhere. */
 	CPU_ZERO(&set);
 	CPU_SET((size_t)n->o.nic_cpu, &set);
 	pthread_setaffinity_np(l->thread, sizeof(set), &set);
@@ -131,7 +131,7 @@ void ibcc_mpa_node_free(struct ibcc_mpa_node *n)
 	free(n);
 }
 
-/* Waits until *counter has come so far. */
+/* Waits until *counter has reached `count`. */
 static int wait_for(struct ibcc_mpa_node *n, pthread_cond_t *moved, const uint64_t *counter,
 		    uint64_t count)
 {
@@ -154,7 +154,7 @@ int ibcc_mpa_node_wait(struct ibcc_mpa_node *n, uint64_t count)
 {
 	if (n->o.design == IBCC_MPA_HOST_OFFLOADED)
 		return wait_for(n, &n->arrived, &n->delivered, count);
-	/* Otherwise nobody but the host counts. */
+	/* In the other designs, only the host counts delivered messages. */
 	while (n->delivered < count) {
 		struct ibcc_mpa_chunk *c = ibcc_mpa_ring_take(&n->rx.ready);
 		enum ibcc_mpa_error e;

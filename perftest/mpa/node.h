@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* One end of a connection in the three designs of P. Balaji, W. Feng, S. Bhagvat, D. K. Panda, R.
  * Thakur and W. Gropp, "Analyzing the Impact of Supporting Out-of-order Communication on In-order
- * Performance with iWARP", 2007. The owner's thread is the host; two threads, one for each
- *direction, are the NIC, which alone has the socket.
+ * Performance with iWARP", 2007. The owner's thread is the host. Two threads, one for each
+ * direction, are the NIC. Only the NIC has the socket.
  *
  *		   host				NIC
  *	based	   headers, markers, CRC	socket
  *	assisted   markers, the copy for them	headers, CRC, socket
  *	offloaded  -				all
  *
- * Receiving is divided in the same way: demultiplexing and CRC go with the headers, taking the
- *payload out from between the markers goes with these.
+ * Receiving is divided by the same table. The side that has the headers also demultiplexes and
+ * checks the CRC. The side that has the markers takes the payload out from between them.
  */
 #ifndef PERFTEST_MPA_NODE_H
 #define PERFTEST_MPA_NODE_H
@@ -33,10 +33,11 @@ struct ibcc_mpa_node_options {
 	 * piece that is moved once more on the NIC (decoupled).
 	 */
 	bool decoupled;
-	int nic_cpu; /* that its threads are tied to, -1: none */
+	int nic_cpu; /* processor to which its threads are tied; -1: none */
 };
 
-/* Octets of memory that were read or written, by the code's own count; the socket is one reading.
+/* Octets of memory that were read or written, as the code counts them; the socket counts as one
+ * reading.
  */
 struct ibcc_mpa_touched {
 	uint64_t host, nic;
@@ -51,8 +52,8 @@ struct ibcc_mpa_counts {
 
 struct ibcc_mpa_node;
 
-/* Takes a connected stream socket, whose owner it is even if it fails, after the startup frames.
- * The sink is the caller's. 0 or -errno.
+/* Takes a connected stream socket after the startup frames. The node owns the socket even if the
+ * call fails. The sink is the caller's. 0 or -errno.
  */
 int ibcc_mpa_node_new(const struct ibcc_mpa_node_options *o, int fd, struct ibcc_mpa_sink *sink,
 		      struct ibcc_mpa_node **out);
@@ -60,12 +61,13 @@ int ibcc_mpa_node_new(const struct ibcc_mpa_node_options *o, int fd, struct ibcc
 void ibcc_mpa_node_stop(struct ibcc_mpa_node *n);
 void ibcc_mpa_node_free(struct ibcc_mpa_node *n);
 
-/* The following are for the host's thread alone. All return 0, or -EPIPE when the connection has
- * ended: ibcc_mpa_node_error() tells why, or OK if the peer just closed it.
+/* Only the host's thread may call the following functions. All return 0, or -EPIPE when the
+ * connection has ended. In that case ibcc_mpa_node_error() gives the reason, or OK if the peer just
+ * closed it.
  */
 
-/* Sends a message, of any length; only opcode, stag and to of *d matter. The payload must stay
- * until it is on its way.
+/* Sends a message of any length; only opcode, stag and to of *d matter. The payload must stay until
+ * it is on its way.
  */
 int ibcc_mpa_node_post(struct ibcc_mpa_node *n, const struct ibcc_ddp *d, const void *payload,
 		       uint32_t len);
@@ -75,7 +77,7 @@ int ibcc_mpa_node_flush(struct ibcc_mpa_node *n);
 int ibcc_mpa_node_wait(struct ibcc_mpa_node *n, uint64_t count);
 
 enum ibcc_mpa_error ibcc_mpa_node_error(struct ibcc_mpa_node *n);
-/* Of both directions, after ibcc_mpa_node_stop(). */
+/* The counts of both directions, after ibcc_mpa_node_stop(). */
 void ibcc_mpa_node_counts(const struct ibcc_mpa_node *n, struct ibcc_mpa_counts *sent,
 			  struct ibcc_mpa_counts *received);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the two directions of a node share. Internal to them. */
+/* What the two directions of a node share. Internal to these files. */
 #ifndef PERFTEST_MPA_NODE_PRIVATE_H
 #define PERFTEST_MPA_NODE_PRIVATE_H
 
@@ -10,8 +10,8 @@
 #include "perftest/mpa/ring.h"
 
 #define IBCC_MPA_CHUNKS      IBCC_MPA_RING
-#define IBCC_MPA_CHUNK_BYTES 65536u /* that a chunk is filled up to */
-#define IBCC_MPA_MAX_FPDU    66560u /* with markers, from the closest spacing on */
+#define IBCC_MPA_CHUNK_BYTES 65536u /* a chunk is filled up to this size */
+#define IBCC_MPA_MAX_FPDU    66560u /* longest FPDU with markers, at the closest spacing */
 /* The shortest FPDU has no payload. */
 #define IBCC_MPA_CHUNK_FPDUS (IBCC_MPA_CHUNK_BYTES / 20 + 2)
 
@@ -24,7 +24,7 @@ struct ibcc_mpa_item {
 
 /* Octets on their way between host and NIC. When sending, they begin behind no head room. */
 struct ibcc_mpa_chunk {
-	uint8_t *memory; /* MAX_FPDU octets for what the last chunk left over, then the chunk's */
+	uint8_t *memory; /* MAX_FPDU octets for the rest of the last chunk, then this chunk's */
 	size_t len;
 	size_t n_items;
 	struct ibcc_mpa_item item[IBCC_MPA_CHUNK_FPDUS];
@@ -41,7 +41,7 @@ struct ibcc_mpa_lane {
 	struct ibcc_mpa_chunk chunk[IBCC_MPA_CHUNKS];
 	struct ibcc_mpa_ring idle, ready;
 	struct ibcc_mpa_counts counts;
-	uint64_t at; /* in the stream */
+	uint64_t at; /* position in the stream */
 	pthread_t thread;
 	bool running;
 };
@@ -55,22 +55,22 @@ struct ibcc_mpa_node {
 	uint32_t msn[IBCC_DDP_N_QUEUES];
 	struct ibcc_mpa_work work[IBCC_MPA_RING];
 	uint64_t posted;
-	/* Receiving: what the last chunk left over. */
+	/* Receiving: the rest of the last chunk. */
 	uint8_t *rest;
 	size_t rest_bytes;
-	/* What both threads look at. */
+	/* State that both threads use. */
 	pthread_mutex_t lock;
-	pthread_cond_t sent, arrived; /* with the counters below */
+	pthread_cond_t sent, arrived; /* signalled with the counters below */
 	uint64_t on_way, delivered;
 	enum ibcc_mpa_error error;
 	bool ended;
 };
 
-/* node.c: the connection is over. */
+/* node.c. Ends the connection. */
 void ibcc_mpa_node_end(struct ibcc_mpa_node *n, enum ibcc_mpa_error e);
 void ibcc_mpa_node_delivered(struct ibcc_mpa_node *n, uint64_t messages);
 
-/* node_tx.c, node_rx.c: the NIC's threads, and the host's part of receiving. */
+/* node_tx.c, node_rx.c. The NIC's threads, and the host's part of receiving. */
 void *ibcc_mpa_node_sender(void *node);
 void *ibcc_mpa_node_receiver(void *node);
 enum ibcc_mpa_error ibcc_mpa_node_take(struct ibcc_mpa_node *n, struct ibcc_mpa_chunk *c);

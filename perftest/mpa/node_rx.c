@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Receiving in the order of the stream: what the NIC does in its thread, and what the host does. */
+/* Receiving in the order of the stream: the NIC's part in its thread, and the host's part. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -8,8 +8,8 @@
 
 #include "perftest/mpa/node_private.h"
 
-/* Finds the FPDUs of a chunk and checks them; what is behind the last whole one is left over for
- * the next chunk. The chunk begins within its head room where the last one left something over.
+/* Finds the FPDUs of a chunk and checks them. What is behind the last whole one is left over for
+ * the next chunk. If the last chunk left something over, this one begins within its head room.
  */
 static enum ibcc_mpa_error demultiplex(struct ibcc_mpa_node *n, struct ibcc_mpa_chunk *c,
 				       uint64_t *touched)
@@ -44,13 +44,13 @@ static enum ibcc_mpa_error demultiplex(struct ibcc_mpa_node *n, struct ibcc_mpa_
 		c->n_items++;
 	}
 	if (e)
-		return e; /* what is left may be more than an FPDU, and is for nobody */
+		return e; /* the rest may be more than an FPDU, and is not used */
 	n->rest_bytes = end - at;
 	memcpy(n->rest, c->memory + at, n->rest_bytes);
 	return IBCC_MPA_OK;
 }
 
-/* Puts the payload where it belongs. *messages: untagged ones that are whole. */
+/* Puts the payload where it belongs. *messages is the number of complete untagged messages. */
 static enum ibcc_mpa_error place(struct ibcc_mpa_node *n, const struct ibcc_mpa_chunk *c,
 				 uint64_t *touched, uint64_t *messages)
 {
@@ -87,12 +87,12 @@ enum ibcc_mpa_error ibcc_mpa_node_take(struct ibcc_mpa_node *n, struct ibcc_mpa_
 
 	if (n->o.design == IBCC_MPA_HOST_BASED)
 		e = demultiplex(n, c, touched);
-	/* What comes before an error is delivered. */
+	/* Octets before an error are delivered. */
 	placed = place(n, c, touched, &n->delivered);
 	return placed ? placed : e;
 }
 
-/* The NIC's part of a chunk. False when the connection is over. */
+/* Does the NIC's part of a chunk. False when the connection is over. */
 static bool pass_on(struct ibcc_mpa_node *n, struct ibcc_mpa_chunk *c)
 {
 	uint64_t *touched = &n->rx.counts.touched.nic, messages = 0;

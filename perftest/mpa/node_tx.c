@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Sending: what the host does in the call, and what the NIC does in its thread. */
+/* Sending: the host's part in the call, and the NIC's part in its thread. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -8,7 +8,7 @@
 
 #include "perftest/mpa/node_private.h"
 
-#define MAX_PIECES 1024u /* of one writing, as the kernel takes them (IOV_MAX) */
+#define MAX_PIECES 1024u /* pieces in one write, the kernel's limit (IOV_MAX) */
 
 /* Cuts the next FPDU off a message. */
 static void next_fpdu(const struct ibcc_mpa_node *n, struct ibcc_mpa_work *w, uint64_t at,
@@ -35,7 +35,7 @@ static void count_fpdu(struct ibcc_mpa_node *n, const struct ibcc_mpa_item *i)
 	c->wire_bytes += ibcc_fpdu_bytes(&i->fpdu);
 }
 
-/* Headers, CRC: whoever does that reads all of the FPDU if there is a CRC. */
+/* Adds headers and CRC. With a CRC, whichever side does this reads all of the FPDU. */
 static void finish(struct ibcc_mpa_node *n, const struct ibcc_mpa_item *i, uint8_t *base,
 		   uint64_t *touched)
 {
@@ -45,7 +45,7 @@ static void finish(struct ibcc_mpa_node *n, const struct ibcc_mpa_item *i, uint8
 		*touched += i->payload_bytes;
 }
 
-/* The copy that makes room for markers. */
+/* Copies the payload, which makes room for markers. */
 static void copy_in(const struct ibcc_mpa_item *i, uint8_t *base, const uint8_t *payload,
 		    uint64_t *touched)
 {
@@ -54,7 +54,7 @@ static void copy_in(const struct ibcc_mpa_item *i, uint8_t *base, const uint8_t 
 	*touched += 2ull * i->payload_bytes;
 }
 
-/* Fills a chunk with FPDUs of a message, of which *left octets of payload are there. */
+/* Fills a chunk with FPDUs of a message that has *left octets of payload left. */
 static void fill(struct ibcc_mpa_node *n, struct ibcc_mpa_chunk *c, struct ibcc_mpa_work *w,
 		 uint32_t *left, bool finished, uint64_t *touched)
 {
@@ -76,7 +76,7 @@ static void fill(struct ibcc_mpa_node *n, struct ibcc_mpa_chunk *c, struct ibcc_
 	} while (*left && c->len < IBCC_MPA_CHUNK_BYTES);
 }
 
-/* The host's part where it makes the FPDUs, or half of them. */
+/* The host's part in designs in which it makes the FPDUs, or half of them. */
 static int fill_chunks(struct ibcc_mpa_node *n, struct ibcc_mpa_work *w)
 {
 	uint32_t left = w->len;
@@ -117,7 +117,7 @@ int ibcc_mpa_node_post(struct ibcc_mpa_node *n, const struct ibcc_ddp *d, const 
 		pthread_mutex_unlock(&n->lock);
 		return rc;
 	}
-	/* Its place must be free, not only one in the ring: the NIC may still be at work on it. */
+	/* A free place in the ring is not enough: the NIC may still work on the chunk's memory. */
 	pthread_mutex_lock(&n->lock);
 	while (n->posted - n->on_way == IBCC_MPA_RING && !n->ended)
 		pthread_cond_wait(&n->sent, &n->lock);
@@ -130,7 +130,7 @@ int ibcc_mpa_node_post(struct ibcc_mpa_node *n, const struct ibcc_ddp *d, const 
 	return ibcc_mpa_ring_give(&n->tx.ready, w) ? 0 : -EPIPE;
 }
 
-/* All of the pieces, however much the socket takes at a time. */
+/* Sends all of the pieces, however much the socket takes at a time. */
 static bool put(struct ibcc_mpa_node *n, struct iovec *piece, size_t n_pieces)
 {
 	while (n_pieces) {
@@ -152,7 +152,9 @@ static bool put(struct ibcc_mpa_node *n, struct iovec *piece, size_t n_pieces)
 	return true;
 }
 
-/* Coupled: the socket fetches pieces of the application's memory, as a NIC would by DMA. */
+/* Sends in the coupled design: the socket fetches pieces of the application's memory, as a NIC
+ * would by DMA.
+ */
 static bool send_gathered(struct ibcc_mpa_node *n, struct ibcc_mpa_work *w, uint8_t *scratch)
 {
 	struct iovec piece[MAX_PIECES + 2 * (IBCC_MPA_MAX_FPDU / IBCC_MPA_MIN_SPACING) + 3];
@@ -178,7 +180,9 @@ static bool send_gathered(struct ibcc_mpa_node *n, struct ibcc_mpa_work *w, uint
 	return put(n, piece, n_pieces);
 }
 
-/* Decoupled: one piece into the NIC's memory, there moved once more to make room for markers. */
+/* Sends in the decoupled design: one piece goes into the NIC's memory, and is moved once more there
+ * to make room for markers.
+ */
 static bool send_moved(struct ibcc_mpa_node *n, struct ibcc_mpa_work *w, struct ibcc_mpa_chunk *c)
 {
 	uint8_t *fetched = n->tx.chunk[1].memory;

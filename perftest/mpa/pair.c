@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Ping and pong; the one is done with before the other is sent. */
+/* Buffers for ping and pong: one message is finished before the other is sent. */
 #define BUFFERS 4u
 
 void ibcc_mpa_cpus_choose(bool alone, struct ibcc_mpa_cpus *out)
@@ -65,7 +65,7 @@ static int connect_tcp(int fd[2])
 	return rc;
 }
 
-/* One startup frame from one end to the other. */
+/* Passes one startup frame from one end to the other. */
 static int pass_startup(int from, int to, struct ibcc_mpa_startup *s)
 {
 	uint8_t frame[IBCC_MPA_MAX_STARTUP];
@@ -105,7 +105,7 @@ static int memory(struct ibcc_mpa_pair *p, size_t region_bytes, uint32_t buffer_
 		p->sink[i].buffer = calloc(BUFFERS, buffer_bytes);
 		if (!p->region[i] || !p->sink[i].buffer)
 			return -ENOMEM;
-		/* Written once, so that no page is made while time is taken. */
+		/* Writes all pages once, so that none is allocated while time is measured. */
 		memset(p->region[i], 0, region_bytes);
 		p->sink[i].n_buffers = BUFFERS;
 		p->sink[i].buffer_bytes = buffer_bytes;

@@ -27,7 +27,7 @@ bool ibcc_mpa_ring_give(struct ibcc_mpa_ring *r, void *item)
 	given = !r->closed;
 	if (given) {
 		r->item[r->tail++ % IBCC_MPA_RING] = item;
-		/* One waits for room or one for an item, never both. */
+		/* Either one thread waits for room or the other for an item, never both. */
 		pthread_cond_signal(&r->moved);
 	}
 	pthread_mutex_unlock(&r->lock);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Work handed from one thread to another: a bounded queue that both may wait at. */
+/* A bounded queue that hands work from one thread to another. Both may wait at it. */
 #ifndef PERFTEST_MPA_RING_H
 #define PERFTEST_MPA_RING_H
 
 #include <pthread.h>
 #include <stdbool.h>
 
-/* As far as one thread may be ahead of the other, in every design: the further, the less often they
- * take turns, so a design with more room would only be faster for that.
+/* How far one thread may be ahead of the other, in every design. The farther it is, the less often
+ * the threads take turns. So a design with more room would be faster only for that reason.
  */
 #define IBCC_MPA_RING 16u
 
@@ -15,7 +15,7 @@ struct ibcc_mpa_ring {
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
 	void *item[IBCC_MPA_RING];
-	unsigned int head, tail; /* of what is taken and given, counting on */
+	unsigned int head, tail; /* number of items taken and given since the start */
 	bool closed;
 };
 
@@ -25,7 +25,7 @@ void ibcc_mpa_ring_fini(struct ibcc_mpa_ring *r);
 bool ibcc_mpa_ring_give(struct ibcc_mpa_ring *r, void *item);
 /* Waits for an item; NULL if the ring is closed and empty. */
 void *ibcc_mpa_ring_take(struct ibcc_mpa_ring *r);
-/* Nobody waits any more; what is in it can still be taken. */
+/* Ends all waiting; items in the ring can still be taken. */
 void ibcc_mpa_ring_close(struct ibcc_mpa_ring *r);
 
 #endif

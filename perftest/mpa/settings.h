@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is measured, and on whom: the `mpa` mapping of an experiment file. */
+/* What is measured, and with which subjects: the `mpa` mapping of an experiment file. */
 #ifndef PERFTEST_MPA_SETTINGS_H
 #define PERFTEST_MPA_SETTINGS_H
 
@@ -18,13 +18,14 @@ enum ibcc_mpa_measure {
 
 enum ibcc_mpa_transport { IBCC_MPA_TCP, IBCC_MPA_SOCKETPAIR };
 
-/* One of those that are compared, by turns. */
+/* One of the subjects that are compared; they take turns. */
 struct ibcc_mpa_subject {
 	char name[40];
 	enum ibcc_mpa_design design;
 	uint32_t spacing; /* of markers, 0: none */
-	int crc;          /* enum ibcc_crc32c; `auto` is the fastest, `hardware` is that or table */
-	int decoupled;    /* 1 or 0, see struct ibcc_mpa_node_options */
+	/* enum ibcc_crc32c; `auto` is the fastest way, `hardware` falls back to table */
+	int crc;
+	int decoupled; /* 1 or 0, see struct ibcc_mpa_node_options */
 };
 
 struct ibcc_mpa_settings {
@@ -32,10 +33,10 @@ struct ibcc_mpa_settings {
 	enum ibcc_mpa_transport transport;
 	uint32_t message_bytes;
 	uint32_t payload_bytes; /* of a full FPDU */
-	uint32_t messages;      /* of one repetition; 0: as many as give a figure */
-	uint32_t repeats;       /* of which the median is taken, of CPU time the least */
-	uint32_t pool_bytes; /* memory that messages come from and go to, by turns; 0: one place */
-	double compute_us;   /* overlap: 0 for as long as the message takes */
+	uint32_t messages;      /* in one repetition; 0: as many as the figure needs */
+	uint32_t repeats;       /* repetitions: figures are their median, CPU time is the least */
+	uint32_t pool_bytes;    /* memory that messages use in turn; 0: one place */
+	double compute_us;      /* overlap: computing time; 0: as long as the message takes */
 	size_t n_subjects;
 	struct ibcc_mpa_subject subject[IBCC_MPA_MAX_SUBJECTS];
 };
@@ -44,27 +45,27 @@ struct ibcc_mpa_settings {
 int ibcc_mpa_settings_read(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			   struct ibcc_mpa_settings *s, struct ibcc_yaml_errors *e);
 
-/* What comes out, for one subject. A figure that the measure does not give is NAN. */
+/* The results for one subject. A figure that the measurement does not give is NAN. */
 enum ibcc_mpa_figure {
 	IBCC_MPA_LATENCY_US,
 	IBCC_MPA_MBPS,          /* payload, 10^6 bit/s */
-	IBCC_MPA_HOST_PERCENT,  /* of the time that the sending host's thread was busy */
+	IBCC_MPA_HOST_PERCENT,  /* share of the time that the sending host's thread was busy */
 	IBCC_MPA_HOST_S_PER_GB, /* CPU time of both hosts' threads for 10^9 octets */
-	IBCC_MPA_NIC_S_PER_GB,  /* ... of both NICs' */
+	IBCC_MPA_NIC_S_PER_GB,  /* CPU time of both NICs' threads for 10^9 octets */
 	IBCC_MPA_TX_S_PER_GB,   /* in memory: framing */
 	IBCC_MPA_RX_S_PER_GB,   /* in memory: taking apart and placing */
-	/* Octets that were touched for each octet of payload, counted. */
+	/* Octets of memory that were read or written for each octet of payload, counted. */
 	IBCC_MPA_HOST_TX_TOUCHED,
 	IBCC_MPA_HOST_RX_TOUCHED,
 	IBCC_MPA_NIC_TX_TOUCHED,
 	IBCC_MPA_NIC_RX_TOUCHED,
-	IBCC_MPA_PIECES,  /* of memory that make an FPDU, counted */
-	IBCC_MPA_WIRE,    /* octets on the wire for each of payload, counted */
+	IBCC_MPA_PIECES,  /* pieces of memory that make an FPDU, counted */
+	IBCC_MPA_WIRE,    /* octets on the wire for each octet of payload, counted */
 	IBCC_MPA_HOST_US, /* CPU time of the sending host's thread for a message (overlap) */
-	IBCC_MPA_HIDDEN,  /* share of a message's time that a computation as long hides */
+	IBCC_MPA_HIDDEN,  /* share of a message's time that a computation of equal length hides */
 	IBCC_MPA_N_FIGURES,
 };
-/* By its name in rows, such as "latency_us"; -1 if there is none. */
+/* The figure with a name in rows, such as "latency_us"; -1 if there is none. */
 int ibcc_mpa_figure_find(const char *name);
 
 struct ibcc_mpa_result {

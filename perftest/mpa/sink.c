@@ -28,7 +28,7 @@ const struct ibcc_mpa_region *ibcc_mpa_sink_region(const struct ibcc_mpa_sink *s
 
 		if (r->stag != stag || !may(r, op))
 			continue;
-		/* Nothing is added up that could go round. */
+		/* No sums here, since they could overflow. */
 		if (to >= r->to && to - r->to <= r->len && bytes <= r->len - (to - r->to))
 			return r;
 		*why = IBCC_MPA_BAD_BOUNDS;
@@ -65,7 +65,7 @@ enum ibcc_mpa_error ibcc_mpa_sink_target(struct ibcc_mpa_sink *s, const struct i
 	if (d->qn >= IBCC_DDP_N_QUEUES)
 		return IBCC_MPA_BAD_QUEUE;
 	base = queue_buffers(s, d->qn, &n, &len);
-	/* Numbers go round. */
+	/* Message numbers wrap around. */
 	if (d->msn - 1 - s->delivered[d->qn] >= n)
 		return IBCC_MPA_NO_BUFFER;
 	if (d->mo > len || payload_bytes > len - d->mo)
@@ -74,7 +74,7 @@ enum ibcc_mpa_error ibcc_mpa_sink_target(struct ibcc_mpa_sink *s, const struct i
 	return IBCC_MPA_OK;
 }
 
-/* What the owner of memory is asked for. */
+/* Reads a peer's request to read our memory. */
 static enum ibcc_mpa_error read_request(const struct ibcc_mpa_sink *s, struct ibcc_mpa_event *ev)
 {
 	enum ibcc_mpa_error why = IBCC_MPA_OK;

@@ -6,11 +6,11 @@
 
 #include "perftest/mpa/octets.h"
 
-/* A peer that sends crumbs makes us forget some, never grow. */
+/* If a peer sends tiny pieces, we forget some of them. The list never grows. */
 #define MAX_RUNS  1024u
 #define MAX_EARLY 1024u
 
-/* Octets that are there, [from, to) in the stream. */
+/* Octets that have come, [from, to) in the stream. */
 struct run {
 	uint64_t from, to;
 };
@@ -72,7 +72,7 @@ static const uint8_t *octet(const struct ibcc_mpa_stream *s, uint64_t at)
 	return s->window + (at - s->base);
 }
 
-/* Makes [from, to) present; false if there are too many runs. What was there first stays. */
+/* Adds [from, to); false if there are too many runs. Octets that came before stay. */
 static bool add_run(struct ibcc_mpa_stream *s, uint64_t from, uint64_t to, const uint8_t *data)
 {
 	size_t first = 0, last;
@@ -107,7 +107,7 @@ static bool add_run(struct ibcc_mpa_stream *s, uint64_t from, uint64_t to, const
 	return true;
 }
 
-/* What a whole FPDU has to be for its payload to be placed; places it. */
+/* Checks whether the payload of a whole FPDU can be placed, and places it. */
 static enum ibcc_mpa_error place(struct ibcc_mpa_stream *s, const struct ibcc_fpdu *f,
 				 struct ibcc_ddp *d, uint32_t *payload_bytes)
 {
@@ -144,7 +144,7 @@ static enum ibcc_mpa_error deliver(struct ibcc_mpa_stream *s, const struct ibcc_
 	return e;
 }
 
-/* The FPDU whose turn it is. *more: there was one. */
+/* Takes the FPDU whose turn it is. *more: there was one. */
 static enum ibcc_mpa_error take_next(struct ibcc_mpa_stream *s, bool *more)
 {
 	uint64_t end = s->n_runs && s->run[0].from <= s->next ? s->run[0].to : s->next;
@@ -170,8 +170,8 @@ static enum ibcc_mpa_error take_next(struct ibcc_mpa_stream *s, bool *more)
 	return e ? e : deliver(s, &f, &now.ddp, now.payload_bytes);
 }
 
-/* Places FPDUs one after the other from `at` on, as far as the run goes and they are right. What is
- * not right may be no FPDU at all: it is judged when its turn comes. Returns where it ends.
+/* Places FPDUs one after the other from `at` on, as far as the run goes and they are right. A wrong
+ * one may be no FPDU at all: it is judged when its turn comes. Returns where the last one ends.
  */
 static uint64_t place_early(struct ibcc_mpa_stream *s, const struct run *r, uint64_t at)
 {
@@ -213,7 +213,7 @@ static void follow_markers(struct ibcc_mpa_stream *s, const struct run *r)
 			continue;
 		if (pointer) {
 			at = m - pointer;
-			/* It points to the length; a marker may stand before that. */
+			/* A marker points to the length; another marker may stand before that. */
 			if (at % spacing == IBCC_MPA_MARKER_BYTES)
 				at -= IBCC_MPA_MARKER_BYTES;
 		}
@@ -238,7 +238,7 @@ static void forget(struct ibcc_mpa_stream *s)
 	s->base = s->next;
 }
 
-/* A segment has come that begins at `at`. */
+/* Handles a segment that begins at `at` and may lie beyond a gap. */
 static void look_early(struct ibcc_mpa_stream *s, uint64_t at)
 {
 	struct run r;
