@@ -15,7 +15,7 @@
 
 extern char **environ;
 
-/* Its output is not ours: stdout may be JSON. */
+/* Sends the command's output to stderr, since stdout may be JSON. */
 static int shell(const char *command, struct ibcc_why *e)
 {
 	char *const argv[] = { (char *)"sh", (char *)"-c", (char *)command, NULL };
@@ -46,7 +46,7 @@ static int shell(const char *command, struct ibcc_why *e)
 			      WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
 
-/* A pause that a signal ends; true if one did. */
+/* Pauses; true if a signal ended the pause. */
 static bool settle(uint32_t ms, int signal_fd)
 {
 	struct pollfd p = { .fd = signal_fd, .events = POLLIN };
@@ -103,7 +103,7 @@ int ibcc_perf_around(struct ibcc_perf_around *a, struct ibcc_perf_fleet *f, int 
 		changed = !rc || rc == -EINTR;
 		for (k = 0; k < each && !rc; k++)
 			rc = one(a, true, f, signal_fd, live, arg, log, e);
-		/* However the traffic ended. */
+		/* Runs the undo command however the traffic ended. */
 		if (a->undo && changed) {
 			int bad = command(a->undo, a, signal_fd, log, e);
 
@@ -140,7 +140,7 @@ struct ibcc_perf_change ibcc_perf_around_kind(const struct ibcc_perf_around *a,
 	return ibcc_perf_change(v[0], n[0], v[1], n[1], a->undo && n[0] == n[1]);
 }
 
-/* A figure to the digits that its interval leaves. */
+/* How many digits of a figure its interval makes meaningful. */
 static int digits(double half_width)
 {
 	return isnan(half_width) || half_width < 0.095 ? 2 : half_width < 1.95 ? 1 : 0;

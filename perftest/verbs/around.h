@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Traffic before and after a command, and what the command changed, in words. */
+/* Measures traffic before and after a command, and says in words what the command changed. */
 #ifndef PERFTEST_VERBS_AROUND_H
 #define PERFTEST_VERBS_AROUND_H
 
@@ -9,9 +9,9 @@
 #define IBCC_PERF_REPEATS_MAX 99u
 
 struct ibcc_perf_around {
-	const char *command; /* of the shell */
-	const char *undo;    /* NULL: none; else before and after take turns */
-	uint32_t repeats;    /* stretches before and after, each */
+	const char *command; /* a command of the shell */
+	const char *undo;    /* NULL: none; with one, before and after take turns */
+	uint32_t repeats;    /* stretches before, and as many after */
 	uint32_t settle_ms;  /* pause behind a command */
 	/* [2 * repeats], before and after in the order in which they ran; results need
 	 * ibcc_perf_result_fini(), the lists free().
@@ -31,8 +31,8 @@ struct ibcc_perf_change ibcc_perf_around_kind(const struct ibcc_perf_around *a,
 					      const struct ibcc_scenario *s,
 					      enum ibcc_flow_kind kind);
 
-/* "victims +212 % (+-6), hot sink -0.4 % (+-0.9)": the kinds that the plan has. Within the interval
- * it says that nothing is certain.
+/* "victims +212 % (+-6), hot sink -0.4 % (+-0.9)": the kinds that the plan has. If the change is
+ * within the interval, the text says that nothing is certain.
  */
 void ibcc_perf_around_words(const struct ibcc_perf_around *a, const struct ibcc_scenario *s,
 			    char *buf, size_t len);

@@ -14,22 +14,22 @@
 
 #define CONNECT_MS   15000
 #define RESOLVE_MS   5000
-#define RNR_FOR_EVER 7           /* as ibcc_perf_end_connect() has it */
-#define MAGIC        0x69626363u /* in private data, so that nobody else is taken for one of us */
+#define RNR_FOR_EVER 7           /* the value that ibcc_perf_end_connect() uses */
+#define MAGIC        0x69626363u /* in private data: marks requests of our hosts */
 
-/* What a request says, in network order. */
+/* The private data of a request, in network order. */
 struct hello {
 	uint32_t magic, flow, conn;
 };
 
-/* All that a connection needs at hand. */
+/* The state of connecting. */
 struct work {
 	struct ibcc_perf_cm *c;
 	struct ibcc_perf_end *end;
 	const struct ibcc_perf_port *p;
 	const struct ibcc_perf_job *j;
 	struct ibcc_why *e;
-	int fd; /* of the coordinator */
+	int fd; /* the coordinator's socket */
 	uint32_t left;
 };
 
@@ -38,7 +38,9 @@ static int why(void)
 	return errno > 0 ? errno : EIO;
 }
 
-/* IPv6, or IPv4 as itself; `scope` for an address of a link whose own is not known here. */
+/* Reads an IPv6 address, or an IPv4 address as it is. `scope` is for a link-local address whose own
+ * scope is unknown here.
+ */
 static int parse(const char *text, uint16_t port, uint32_t scope, struct sockaddr_storage *sa)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST };
@@ -48,7 +50,7 @@ static int parse(const char *text, uint16_t port, uint32_t scope, struct sockadd
 
 	snprintf(buf, sizeof(buf), "%s", text);
 	if (scope)
-		buf[strcspn(buf, "%")] = '\0'; /* the peer's name of its interface */
+		buf[strcspn(buf, "%")] = '\0'; /* removes the peer's name of its interface */
 	if (getaddrinfo(buf, NULL, &hints, &ai))
 		return -EINVAL;
 	memset(sa, 0, sizeof(*sa));
@@ -112,7 +114,9 @@ static int fail_end(const struct work *w, uint32_t i, int err, const char *what)
 			      ibcc_perf_end_name(&w->end[i], name, sizeof(name)));
 }
 
-/* Ready to receive and to send, by the path that was found; the flow's SL, if it has one. */
+/* Makes an end ready to receive and send, by the path that was found, and the flow's SL, if it has
+ * one.
+ */
 static int ready(struct work *w, uint32_t i)
 {
 	static const enum ibv_qp_state states[] = { IBV_QPS_RTR, IBV_QPS_RTS };
@@ -159,7 +163,7 @@ static int connected(struct work *w, uint32_t i)
 	return 0;
 }
 
-/* A peer wants to connect: to an end that is not active and that nobody has yet. */
+/* Handles a peer's request to connect: to an end that is not active and not connected yet. */
 static int requested(struct work *w, struct rdma_cm_id *id, const struct rdma_conn_param *asked)
 {
 	struct rdma_conn_param param;
@@ -270,7 +274,7 @@ static int wait_for(struct work *w, int64_t end_ms)
 	}
 	if (rdma_ack_cm_event(event)) {
 		if (copy.event == RDMA_CM_EVENT_CONNECT_REQUEST)
-			rdma_destroy_id(copy.id); /* nobody else has it yet */
+			rdma_destroy_id(copy.id); /* no end owns it yet */
 		return ibcc_perf_fail(w->e, why(), "rdma_ack_cm_event");
 	}
 	return take(w, &copy);

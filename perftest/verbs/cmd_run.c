@@ -78,7 +78,7 @@ static int write_plot(void *arg, FILE *out)
 	return rc;
 }
 
-/* Compared data that differed, or nothing that moved at all, is no success. */
+/* Whether the run was a success: some traffic moved, and no compared data differed. */
 static bool is_good(const struct ibcc_scenario *s, const struct ibcc_perf_result *r)
 {
 	uint64_t bad = 0, messages = 0;
@@ -165,7 +165,7 @@ static int run_once(struct options *o, struct ibcc_perf_fleet *f, int signal_fd,
 	return rc;
 }
 
-/* What only the engine can do with a scenario. */
+/* Prints which parts of a scenario only the engine can run. */
 static void say_what_is_left_out(const struct ibcc_scenario *s)
 {
 	if (s->n_events)
@@ -195,15 +195,15 @@ static int run_plan(struct options *o, const struct ibcc_scenario *s)
 	struct ibcc_perf_live live = { .s = s, .out = stdout, .tty = isatty(STDOUT_FILENO) };
 	int rc = ibcc_perf_fleet_plan(&f, s, &e), signal_fd = -1;
 
-	/* A script's shell has what it starts in the background ignore it, so it would be lost
-	 * until it is caught below.
+	/* A script's shell makes background programs ignore SIGINT, so the signal would be lost
+	 * until the program catches it below.
 	 */
 	signal(SIGINT, SIG_DFL);
 	say_what_is_left_out(s);
 	if (!rc)
 		rc = ibcc_perf_fleet_connect(&f, o->token, &e);
 	if (!rc) {
-		/* Until here a signal just ends us: the hosts free what they have. */
+		/* Until here a signal just ends the program: the hosts free what they have. */
 		signal_fd = catch_signals();
 		rc = o->around.command ? run_around(o, &f, signal_fd, &live, &e)
 				       : run_once(o, &f, signal_fd, &live, &e);

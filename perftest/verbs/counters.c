@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Each once for a time that a sender of reliable connections began again: it heard nothing, of a
- * gap, or of a receiver that is not ready. As the drivers mlx5_ib and rdma_rxe name them.
+/* Each counts how often a sender of reliable connections started again: it heard nothing, heard of
+ * a gap, or heard of a receiver that is not ready. The names are those of the drivers mlx5_ib and
+ * rdma_rxe.
  */
 static const char *const retries[] = { "local_ack_timeout_err", "packet_seq_err",
 				       "implied_nak_seq_err",   "rnr_nak_retry_err",
@@ -24,7 +25,7 @@ static bool is_retry(const char *name)
 	return false;
 }
 
-/* A number in a file; false for what is none, as "N/A (no PMA)". */
+/* Reads a number from a file; false if it holds none, such as "N/A (no PMA)". */
 static int read_number(const char *folder, const char *name, uint64_t *v)
 {
 	char path[PATH_MAX];

@@ -7,18 +7,18 @@
 
 #include <jansson.h>
 
-/* {"NAME": VALUE, ...} of DEVICE's port below `sysfs` ("/sys"); what cannot be read is not there.
- * NULL without memory.
+/* {"NAME": VALUE, ...} of DEVICE's port below `sysfs` ("/sys"). A counter that cannot be read is
+ * left out. NULL without memory.
  */
 json_t *ibcc_perf_counters(const char *sysfs, const char *device, unsigned int port);
 
-/* What counted between two readings: differences that are not zero, of counters in both; those of
- * retries also if they are. NULL without memory, or if either is NULL.
+/* The difference between two readings, for counters in both. Differences of zero are left out,
+ * except those of retries. NULL without memory, or if either is NULL.
  */
 json_t *ibcc_perf_counters_since(const json_t *before, const json_t *after);
 
-/* How often senders at the port began again, by such differences; -1 if the driver does not count
- * that by a name that is known here.
+/* How often senders at the port started again, by such differences; -1 if the driver counts that
+ * under no name that is known here.
  */
 json_int_t ibcc_perf_counters_retries(const json_t *since);
 

@@ -12,10 +12,10 @@
 
 #define PSN_MASK      0xffffffu
 #define PAGE_BYTES    4096
-#define RECEIVES      4 /* posted for each message of a window */
+#define RECEIVES      4 /* receives posted for each message of a window */
 #define RD_ATOMIC_MAX 16
-/* Receivers that are not ready are asked again for ever: that is not an error but what a slow
- * receiver does.
+/* Receivers that are not ready are asked again for ever: that is not an error, but normal for a
+ * slow receiver.
  */
 #define RNR_FOR_EVER 7
 #define RNR_TIMER    12 /* 0.64 ms (IBA vol. 1, table 45) */
@@ -33,8 +33,8 @@ const char *ibcc_perf_end_name(const struct ibcc_perf_end *x, char *buf, size_t 
 	return buf;
 }
 
-/* A receiver has more buffers than can be on their way, as they are posted again only a while after
- * the sender knows that they are used: when the receiver's process gets to run.
+/* The number of slots. A receiver has more buffers than can be on their way. They are posted again
+ * only when the receiver's process gets to run, while the sender knows sooner that they are used.
  */
 static uint32_t slots(const struct ibcc_perf_flow *f, bool active)
 {
@@ -46,7 +46,7 @@ uint32_t ibcc_perf_end_completions(const struct ibcc_perf_flow *f, bool active)
 	return active || f->operation == IBCC_VERBS_SEND ? slots(f, active) : 0;
 }
 
-/* Data leave from this end, so it has the pattern. */
+/* Whether data leave from this end, so that it has the pattern. */
 static bool is_source(const struct ibcc_perf_end *x)
 {
 	return x->spec->active == (x->flow->operation != IBCC_VERBS_READ);
@@ -84,7 +84,7 @@ static void fill(struct ibcc_perf_end *x)
 	}
 }
 
-/* What was received is the pattern, and of one message. */
+/* Whether the received data are the pattern, and of one message. */
 static bool is_good(const struct ibcc_perf_end *x, uint32_t slot)
 {
 	const uint8_t *m = at_slot(x, slot);
@@ -111,7 +111,7 @@ void ibcc_perf_end_verify_written(struct ibcc_perf_end *x)
 
 	if (is_source(x) || x->flow->operation != IBCC_VERBS_WRITE)
 		return;
-	/* No octet of a pattern is zero: a slot that is all zero was never written to. */
+	/* No octet of a pattern is zero, so a slot of zeros was never written to. */
 	for (uint32_t s = 0; s < x->slots; s++)
 		if (at_slot(x, s)[stamp_bytes(x)] || at_slot(x, s)[last])
 			compare(x, s);
@@ -240,7 +240,7 @@ int ibcc_perf_end_connect(struct ibcc_perf_end *x, const struct ibcc_perf_port *
 		attr.ah_attr.grh.dgid = r->gid;
 		attr.ah_attr.grh.sgid_index = (uint8_t)p->gid_index;
 		attr.ah_attr.grh.hop_limit = 64;
-		/* Service levels of RoCE are priorities, from the traffic class. */
+		/* Service levels of RoCE are priorities, which the traffic class gives. */
 		attr.ah_attr.grh.traffic_class = (uint8_t)(x->flow->sl << 5);
 	}
 	rc = ibv_modify_qp(x->qp, &attr,
@@ -338,7 +338,7 @@ int ibcc_perf_end_received(struct ibcc_perf_end *x, uint32_t number, uint32_t sl
 
 json_t *ibcc_perf_address_json(const struct ibcc_perf_address *a)
 {
-	/* A string, as JSON's integers have a sign. */
+	/* The GID's halves are strings, as JSON's integers have a sign. */
 	return json_pack("{so so sI sI sI si si si}", "gid",
 			 ibcc_json_hex(a->gid.raw, sizeof(a->gid.raw)), "addr",
 			 json_sprintf("%" PRIx64, a->addr), "rkey", (json_int_t)a->rkey, "qpn",

@@ -21,6 +21,6 @@ int ibcc_perf_fail(struct ibcc_why *e, int err, const char *fmt, ...)
 	n = strlen(e->text);
 	if (err)
 		snprintf(e->text + n, sizeof(e->text) - n, ": %s", strerror(err));
-	ibcc_clean(e->text, ""); /* names of peers, devices and what they say are in it */
+	ibcc_clean(e->text, ""); /* the text has names of peers and devices, and what these sent */
 	return err ? -err : -EIO;
 }

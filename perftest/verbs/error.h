@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What went wrong, in words: the first failure stays, those that follow from it are dropped. */
+/* The reason of a failure, in words: the first failure stays, those that follow from it are
+ * dropped.
+ */
 #ifndef PERFTEST_VERBS_ERROR_H
 #define PERFTEST_VERBS_ERROR_H
 

@@ -24,7 +24,7 @@ static uint32_t find(const struct ibcc_perf_fleet *f, const char *name)
 	return NOT_FOUND;
 }
 
-/* HOST of HOST:PORT or [HOST]:PORT. */
+/* Copies HOST from HOST:PORT or [HOST]:PORT. */
 static void bare_address(const char *address, char *bare)
 {
 	const char *end = strrchr(address, ']'), *colon = strchr(address, ':');
@@ -64,7 +64,7 @@ static void add_member(struct ibcc_perf_fleet *f, const char *name, const struct
 	m->job.verify = v->verify;
 }
 
-/* The plan's hosts; without any, the channel adapters of its topology. */
+/* Adds the plan's hosts; without any, the channel adapters of its topology. */
 static int add_members(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 {
 	const struct ibcc_scenario *s = f->s;
@@ -82,7 +82,7 @@ static int add_members(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 	return 0;
 }
 
-/* Payload of what is offered, headers included. */
+/* The share of payload in what is offered with headers. */
 static double payload(const struct ibcc_model *m)
 {
 	return (double)m->packet_bytes / (double)(m->packet_bytes + m->header_bytes);
@@ -113,7 +113,7 @@ static struct ibcc_perf_flow make_flow(const struct ibcc_scenario *s, uint32_t i
 	return flow;
 }
 
-/* An end of a flow at a host; its place among the host's. */
+/* Adds an end of a flow at a host; returns its index among the host's ends. */
 static int add_end(struct ibcc_perf_fleet *f, uint32_t member, uint32_t peer, uint32_t id,
 		   uint32_t conn, bool active, uint32_t *at)
 {
@@ -187,7 +187,7 @@ static int add_flow(struct ibcc_perf_fleet *f, uint32_t id, struct ibcc_why *e)
 		       : 0;
 }
 
-/* Hosts that the plan does not use are left alone. */
+/* Drops hosts that the plan does not use; they are left alone. */
 static void drop_idle(struct ibcc_perf_fleet *f)
 {
 	uint32_t i, kept = 0, *place = calloc(f->n_members + 1u, sizeof(*place));
@@ -232,7 +232,7 @@ static int tell(struct ibcc_perf_member *m, json_t *o, struct ibcc_why *e)
 	return rc ? lost(m, rc, e) : 0;
 }
 
-/* The answer to the last request; an error if it is one. */
+/* Receives the answer to the last request; an error if it is one. */
 static int hear(struct ibcc_perf_member *m, json_t **o, struct ibcc_why *e)
 {
 	int rc = ibcc_perf_wire_recv(&m->wire, ANSWER_TIMEOUT_MS, o);
@@ -249,7 +249,7 @@ static int hear(struct ibcc_perf_member *m, json_t **o, struct ibcc_why *e)
 	return rc;
 }
 
-/* Says hello to a host that has said what it is. */
+/* Says hello to a host that has introduced itself. */
 static int say_hello(struct ibcc_perf_member *m, const char *token, const json_t *its,
 		     struct ibcc_why *e)
 {
@@ -311,7 +311,9 @@ static int opened(struct ibcc_perf_member *m, struct ibcc_why *e)
 	return rc;
 }
 
-/* Hears an answer of each, as they come: one that fails is not waited for by way of the others. */
+/* Receives an answer from each host, in the order in which they come. So a host that fails is
+ * noticed before all others have answered.
+ */
 static int hear_all(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 {
 	struct pollfd *p = calloc(f->n_members, sizeof(*p));
@@ -341,7 +343,7 @@ static int hear_all(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 	return rc;
 }
 
-/* Gives each host the addresses of the ends that its own are to talk to. */
+/* Sends each host the addresses of the ends to which its own ends connect. */
 static int introduce(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 {
 	json_t **list = calloc(f->n_members, sizeof(*list)), *o;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The coordinator's side of a plan: what each host has to do, and the hosts that do it. */
+/* The coordinator's side of a plan: each host's job, and the hosts that do the jobs. */
 #ifndef PERFTEST_VERBS_FLEET_H
 #define PERFTEST_VERBS_FLEET_H
 
@@ -23,11 +23,11 @@ struct ibcc_perf_member {
 	char device[IBCC_NAME_BYTES], link_layer[16];
 	uint8_t port;
 	uint32_t rate_mbps;
-	uint16_t cm_port; /* where librdmacm listens */
-	json_t *ends;     /* addresses of its ends */
+	uint16_t cm_port; /* port at which librdmacm listens */
+	json_t *ends;     /* the addresses of its ends */
 };
 
-/* A connection: which end of whose, the active one first. */
+/* A connection: its two ends, each as a host and an index, the active end first. */
 struct ibcc_perf_conn {
 	uint32_t member[2], end[2];
 };
@@ -39,16 +39,16 @@ struct ibcc_perf_fleet {
 	struct ibcc_perf_conn *conn;
 };
 
-/* Makes the jobs of a plan, without a word to anybody. -EINVAL with the reason for what cannot be
- * done over verbs; *f needs ibcc_perf_fleet_fini() even then.
+/* Makes the jobs of a plan, without contacting any host. -EINVAL with the reason if the plan cannot
+ * be run over verbs; *f needs ibcc_perf_fleet_fini() even then.
  */
 int ibcc_perf_fleet_plan(struct ibcc_perf_fleet *f, const struct ibcc_scenario *s,
 			 struct ibcc_why *e);
 
-/* Connects to all hosts, and these with each other. */
+/* Connects to all hosts, and connects the hosts with each other. */
 int ibcc_perf_fleet_connect(struct ibcc_perf_fleet *f, const char *token, struct ibcc_why *e);
 
-/* Hangs up; hosts then free what they have. */
+/* Hangs up; the hosts then free what they have. */
 void ibcc_perf_fleet_fini(struct ibcc_perf_fleet *f);
 
 #endif

@@ -35,7 +35,8 @@ double ibcc_perf_hist_us(const struct ibcc_perf_hist *h, double share)
 		sum += h->bucket[i];
 		if (!sum || (double)sum < rank)
 			continue;
-		/* Values are whole: the last one of the bucket, but none was beyond the greatest.
+		/* Values are whole, so the last value of the bucket counts, but never more than the
+		 * greatest value.
 		 */
 		end = (double)(ibcc_log_bucket_end(i, IBCC_PERF_HIST_BITS) - 1);
 		return fmin(end, (double)h->max_ns) / 1e3;

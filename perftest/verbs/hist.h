@@ -19,14 +19,15 @@ struct ibcc_perf_hist {
 };
 
 void ibcc_perf_hist_add(struct ibcc_perf_hist *h, uint64_t ns);
-/* Adds all of another. */
+/* Adds all values of another histogram. */
 void ibcc_perf_hist_merge(struct ibcc_perf_hist *h, const struct ibcc_perf_hist *other);
-/* The time that a share (0..1) of the values does not exceed, in microseconds; NAN of none. */
+/* The time that a share (0..1) of the values does not exceed, in microseconds; NAN without values.
+ */
 double ibcc_perf_hist_us(const struct ibcc_perf_hist *h, double share);
 double ibcc_perf_hist_mean_us(const struct ibcc_perf_hist *h);
 
-/* {"max_ns","sum_ns","buckets":[[BUCKET,COUNT],...]} without those that are empty; NULL without
- * memory. Reading replaces *h: -EPROTO if it is none.
+/* {"max_ns","sum_ns","buckets":[[BUCKET,COUNT],...]} without empty buckets; NULL without memory.
+ * Reading replaces *h: -EPROTO if the JSON is no histogram.
  */
 json_t *ibcc_perf_hist_json(const struct ibcc_perf_hist *h);
 int ibcc_perf_hist_read(struct ibcc_perf_hist *h, const json_t *o);

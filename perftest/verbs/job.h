@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What one host has to do in a plan: its flows, and their connections. It travels as JSON. */
+/* What one host has to do in a plan: its flows, and their connections. It is sent as JSON. */
 #ifndef PERFTEST_VERBS_JOB_H
 #define PERFTEST_VERBS_JOB_H
 
@@ -15,9 +15,9 @@
 #define IBCC_PERF_MAX_FLOWS 100000u
 #define IBCC_PERF_MAX_ENDS  100000u
 
-/* A flow that this host has an end of. */
+/* A flow of which this host has an end. */
 struct ibcc_perf_flow {
-	uint32_t id; /* in the plan */
+	uint32_t id; /* number of the flow in the plan */
 	char name[IBCC_NAME_BYTES];
 	enum ibcc_verbs_operation operation;
 	enum ibcc_arrivals arrivals;
@@ -27,7 +27,7 @@ struct ibcc_perf_flow {
 	uint8_t sl;
 	uint64_t start_ns, stop_ns, on_ns, off_ns;
 	uint64_t seed;
-	bool spread; /* each message goes by any connection, drawn; else by all in turn */
+	bool spread; /* each message goes by a randomly chosen connection, else by all in turn */
 };
 
 /* One end of one connection. */
@@ -41,12 +41,12 @@ struct ibcc_perf_end_spec {
 struct ibcc_perf_job {
 	char device[IBCC_NAME_BYTES]; /* "": the first with an active port */
 	uint8_t port;                 /* 0: the first that is active */
-	int gid_index;                /* -1: found by itself */
+	int gid_index;                /* -1: chosen automatically */
 	uint16_t mtu_bytes;           /* 0: the port's */
 	uint8_t ack_timeout, retries; /* as in struct ibcc_verbs_plan */
 	bool polling, verify;
 	bool cm;                               /* connections by librdmacm */
-	char rdma_address[IBCC_ADDRESS_BYTES]; /* where it listens then */
+	char rdma_address[IBCC_ADDRESS_BYTES]; /* where librdmacm listens */
 	uint32_t n_flows, n_ends;
 	struct ibcc_perf_flow *flow;
 	struct ibcc_perf_end_spec *end;
@@ -54,11 +54,11 @@ struct ibcc_perf_job {
 
 void ibcc_perf_job_fini(struct ibcc_perf_job *j);
 
-/* A new reference, NULL without memory. */
+/* The job as JSON: a new reference, NULL without memory. */
 json_t *ibcc_perf_job_json(const struct ibcc_perf_job *j);
 
 /* Reads what a coordinator sent, which may be anything. -EPROTO with the reason, -ENOMEM; *j needs
- * no ibcc_perf_job_fini() then.
+ * no ibcc_perf_job_fini() after an error.
  */
 int ibcc_perf_job_read(struct ibcc_perf_job *j, const json_t *o, struct ibcc_why *e);
 

@@ -35,7 +35,7 @@ bool ibcc_perf_pace_on(const struct ibcc_perf_pace *p, uint64_t now_ns, uint64_t
 	return on;
 }
 
-/* Time since the start that the flow was on, and the other way round. */
+/* Time since the start that the flow was on, and the inverse. */
 static double on_time(const struct ibcc_perf_pace *p, uint64_t now_ns)
 {
 	uint64_t end = p->stop_ns && now_ns > p->stop_ns ? p->stop_ns : now_ns;
@@ -80,13 +80,13 @@ bool ibcc_perf_pace_take(struct ibcc_perf_pace *p, uint64_t now_ns, uint64_t *du
 		p->due += on;
 		return on;
 	}
-	/* What was due while the flow was on is due still. */
+	/* A message that was due while the flow was on is still due. */
 	now = on_time(p, now_ns);
 	if (now_ns < p->start_ns || p->next_ns > now || (!on && p->next_ns >= now))
 		return false;
 	late = (now - p->next_ns) / p->interval_ns;
 	if (late > p->depth) {
-		/* What runs over is given up at once, however much: by the mean interval. */
+		/* Messages beyond the bucket's depth are given up at once, by the mean interval. */
 		p->missed += (uint64_t)(late - p->depth);
 		p->next_ns += floor(late - p->depth) * p->interval_ns;
 	}

@@ -14,7 +14,7 @@ struct hosts {
 
 struct plan {
 	const char *name;
-	size_t least; /* hosts */
+	size_t least; /* least number of hosts */
 	const char *what;
 	void (*write)(const struct hosts *h, FILE *out);
 };
@@ -24,7 +24,7 @@ static int name_length(const char *host)
 	return (int)strcspn(host, "=");
 }
 
-/* [a, b, c]: hosts from .. to - 1. */
+/* Prints [a, b, c]: hosts from .. to - 1. */
 static void list(const struct hosts *h, size_t from, size_t to, FILE *out)
 {
 	fputc('[', out);
@@ -38,7 +38,7 @@ static void one(const struct hosts *h, size_t i, FILE *out)
 	fprintf(out, "%.*s", name_length(h->host[i]), h->host[i]);
 }
 
-/* Two switches, the first n_left hosts at the second: for ibcc-bench only. */
+/* Prints two switches, with the first n_left hosts at the second: for ibcc-bench only. */
 static void two_switches(const struct hosts *h, size_t n_left, FILE *out)
 {
 	size_t right = h->n - n_left;
@@ -125,7 +125,7 @@ static const struct plan plans[] = {
 	{ "checkpoint", 2, "bursts from all hosts to the first quarter of them", checkpoint },
 };
 
-/* A name that YAML and our own lists leave as it is. */
+/* Whether a host's name can stand in YAML and in our own lists without quotes. */
 static bool is_name(const char *host)
 {
 	static const char good[] =

@@ -12,7 +12,7 @@
 extern const struct ibcc_command ibcc_perf_plan;
 
 /* Writes the plan NAME for n hosts, each NAME or NAME=ADDRESS. 0, -ENOENT (no such plan), -EINVAL
- * (too few hosts, or a name that is none), -EIO.
+ * (too few hosts, or an invalid name), -EIO.
  */
 int ibcc_perf_plan_write(const char *name, const char *const *host, size_t n, FILE *out);
 

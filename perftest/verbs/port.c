@@ -8,14 +8,14 @@
 
 #define GIDS_MAX 256
 
-/* Verbs set errno or return it, and some providers do neither. */
+/* The errno of a failed call. Verbs set errno or return it, and some providers do neither. */
 static int why(void)
 {
 	return errno > 0 ? errno : EIO;
 }
 
-/* Data rate by what a port says of its width and speed: lanes times what a lane carries, coding
- * taken off (IBA vol. 1, 14.2.5.6).
+/* Data rate by the width and speed that a port reports: lanes times the rate of a lane, without
+ * coding (IBA vol. 1, 14.2.5.6).
  */
 static uint32_t rate_mbps(const struct ibv_port_attr *a)
 {
@@ -41,7 +41,9 @@ static bool is_zero(const union ibv_gid *g)
 	return !g->global.subnet_prefix && !g->global.interface_id;
 }
 
-/* What Ethernet routes: RoCE v2 with an IPv4 address, then any RoCE v2, then any GID at all. */
+/* Finds a GID that Ethernet routes: RoCE v2 with an IPv4 address, then any RoCE v2, then any GID at
+ * all.
+ */
 static int find_gid(struct ibcc_perf_port *p, struct ibcc_why *e)
 {
 	int best = -1, best_rank = 0, i, n = p->attr.gid_tbl_len;
@@ -102,7 +104,7 @@ static int open_port(struct ibcc_perf_port *p, const struct ibcc_perf_job *j, ui
 	return 0;
 }
 
-/* The first active port, if the job does not say which. */
+/* Finds the first active port, if the job does not name one. */
 static int find_port(struct ibcc_perf_port *p, const struct ibcc_perf_job *j, struct ibcc_why *e)
 {
 	struct ibcc_why last = { "" };
@@ -121,7 +123,7 @@ static int find_port(struct ibcc_perf_port *p, const struct ibcc_perf_job *j, st
 		  : 0;
 }
 
-/* Opens devices in turn until one has what is asked for. */
+/* Opens devices in turn until one fits what is asked for. */
 static int find_device(struct ibcc_perf_port *p, const struct ibcc_perf_job *j,
 		       struct ibv_device **list, int n, struct ibcc_why *e)
 {
@@ -168,7 +170,7 @@ static int share(struct ibcc_perf_port *p, const struct ibcc_perf_job *j, struct
 	p->channel = ibv_create_comp_channel(p->context);
 	if (!p->channel)
 		return ibcc_perf_fail(e, why(), "ibv_create_comp_channel on %s", p->name);
-	/* Nobody waits in ibv_get_cq_event(): the loop polls more than this. */
+	/* No thread may block in ibv_get_cq_event(): the loop also polls other descriptors. */
 	if (fcntl(p->channel->fd, F_SETFL, fcntl(p->channel->fd, F_GETFL) | O_NONBLOCK))
 		return ibcc_perf_fail(e, errno, "completion events of %s", p->name);
 	return 0;

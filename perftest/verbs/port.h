@@ -21,7 +21,7 @@ struct ibcc_perf_port {
 	bool global; /* addressed by GID: RoCE, or a port without a LID */
 	enum ibv_mtu mtu;
 	uint32_t rate_mbps;   /* data */
-	unsigned int unacked; /* completion events */
+	unsigned int unacked; /* completion events that are not acknowledged */
 };
 
 /* Opens the device and port that the job asks for. *p needs ibcc_perf_port_close() even after a
@@ -30,10 +30,10 @@ struct ibcc_perf_port {
 int ibcc_perf_port_open(struct ibcc_perf_port *p, const struct ibcc_perf_job *j,
 			struct ibcc_why *e);
 
-/* The queue for completions, of so many. */
+/* Makes the completion queue, with room for n completions. */
 int ibcc_perf_port_completions(struct ibcc_perf_port *p, uint32_t n, struct ibcc_why *e);
 
-/* Once no queue pair and no memory region is left. What cannot be closed is said in *e. */
+/* Call when no queue pair and no memory region is left. *e says what cannot be closed. */
 int ibcc_perf_port_close(struct ibcc_perf_port *p, struct ibcc_why *e);
 
 #endif

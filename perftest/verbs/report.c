@@ -14,7 +14,7 @@
 #include "perftest/verbs/counters.h"
 
 #define KINDS       3
-#define LIVE_FLOWS  20u /* of more the live table has the sums only */
+#define LIVE_FLOWS  20u /* with more flows, the live table has only the sums */
 #define JSON_SCHEMA 1
 
 const char *ibcc_perf_kind_name(enum ibcc_flow_kind kind)
@@ -32,7 +32,7 @@ static bool has_kind(const struct ibcc_scenario *s, int kind)
 	return false;
 }
 
-/* Sum of a sample over the flows of a kind; NAN if none has one. */
+/* Sum of a sample over the flows of a kind; NAN if no flow has a value. */
 static double sample_kind(const struct ibcc_scenario *s, const struct ibcc_perf_result *r,
 			  uint32_t sample, int kind)
 {
@@ -87,7 +87,7 @@ static double rate(const struct ibcc_perf_result *r, uint64_t n)
 	return r->window_s > 0 ? (double)n / r->window_s : NAN;
 }
 
-/* Share of what was due that the flow could not keep up with. */
+/* The share of due messages with which the flow could not keep up. */
 static double behind(const struct ibcc_perf_flow_result *f)
 {
 	return f->due + f->missed ? (double)f->missed / (double)(f->due + f->missed) : 0;
@@ -263,7 +263,7 @@ json_t *ibcc_perf_report_json(const struct ibcc_perf_fleet *f, const struct ibcc
 			 "samples", samples_json(r));
 }
 
-/* Curves over all stretches, one behind the other. */
+/* Curves over all stretches, one stretch after the other. */
 struct curves {
 	struct ibcc_plot_series series[IBCC_PLOT_MAX_SERIES];
 	struct ibcc_plot_mark *mark;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a run came to, for people and programs. */
+/* The results of a run, for people and programs. */
 #ifndef PERFTEST_VERBS_REPORT_H
 #define PERFTEST_VERBS_REPORT_H
 
@@ -7,23 +7,24 @@
 
 #include "perftest/verbs/stretch.h"
 
-/* The live table: a line for each sample, with the sums of each kind of flow; on a terminal also
- * each flow, drawn over the ones before. An ibcc_perf_live_fn.
+/* The live table: a line for each sample, with the sums of each kind of flow. On a terminal it also
+ * shows each flow, in place of the flows of the sample before. An ibcc_perf_live_fn.
  */
 struct ibcc_perf_live {
 	const struct ibcc_scenario *s;
 	FILE *out;
 	bool tty;
-	uint32_t lines; /* that the last table took */
+	uint32_t lines; /* lines of the last table */
 };
 void ibcc_perf_live(void *arg, const struct ibcc_perf_result *r, uint32_t sample);
 
-/* A table of the flows, sums, what could not be kept up with, what was verified, hosts' counters.
+/* Prints a table of the flows, with sums, messages that were given up, verified messages, and the
+ * hosts' counters.
  */
 int ibcc_perf_report_table(const struct ibcc_perf_fleet *f, const struct ibcc_perf_result *r,
 			   FILE *out);
 
-/* The same as JSON; a new reference, NULL without memory. */
+/* The results as JSON; a new reference, NULL without memory. */
 json_t *ibcc_perf_report_json(const struct ibcc_perf_fleet *f, const struct ibcc_perf_result *r);
 
 /* Throughput over time of flows, or of kinds if there are more flows than curves in a plot. Several

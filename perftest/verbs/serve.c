@@ -84,7 +84,7 @@ static void reap(struct server *s)
 	}
 }
 
-/* Until a signal says that it is enough. */
+/* Serves until a signal ends it. */
 static int serve(struct server *s)
 {
 	struct pollfd p[2] = { { .fd = s->listen_fd, .events = POLLIN },
@@ -111,7 +111,7 @@ static int serve(struct server *s)
 	}
 }
 
-/* Who is not on this machine needs a token. `bound` has numbers only. */
+/* Whether only this machine can connect; other clients need a token. `bound` has numbers only. */
 static bool is_local(const char *bound)
 {
 	return !strncmp(bound, "127.", 4) || !strncmp(bound, "[::1]", 5);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What ibcc-perf serve does: waits for coordinators, each of which gets a process of its own, so
- * that the kernel frees what a session has, even one that was killed.
+/* ibcc-perf serve: waits for coordinators. Each of them gets a process of its own, so that the
+ * kernel frees what a session has, even if it was killed.
  */
 #ifndef PERFTEST_VERBS_SERVE_H
 #define PERFTEST_VERBS_SERVE_H

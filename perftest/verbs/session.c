@@ -31,7 +31,7 @@ struct session {
 	struct ibcc_perf_cm cm;
 	struct ibcc_perf_traffic traffic;
 	json_t *counters;                  /* at the start of a run */
-	char proof[IBCC_PERF_PROOF_BYTES]; /* of who knows the token */
+	char proof[IBCC_PERF_PROOF_BYTES]; /* the proof of a coordinator that knows the token */
 };
 
 static int tell(struct session *s, json_t *o)
@@ -41,7 +41,7 @@ static int tell(struct session *s, json_t *o)
 	return rc ? ibcc_perf_fail(s->e, -rc, "the coordinator is gone") : 0;
 }
 
-/* What a coordinator has to send, with a salt of this session. */
+/* Makes a salt for this session, and the proof that a coordinator has to send. */
 static int challenge(struct session *s, char salt[static IBCC_PERF_PROOF_BYTES])
 {
 	int rc = ibcc_perf_token_salt(salt);
@@ -165,7 +165,7 @@ static int connect_ends(struct session *s, const json_t *o, json_t **answer)
 	return 0;
 }
 
-/* What the coordinator says while traffic runs. */
+/* Handles what the coordinator sends while traffic runs. */
 static int control(void *arg)
 {
 	struct session *s = arg;
@@ -174,7 +174,7 @@ static int control(void *arg)
 	int rc = ibcc_perf_wire_recv(&s->wire, 0, &o), order = -EPROTO;
 
 	if (rc == -ETIMEDOUT)
-		return IBCC_PERF_GO_ON; /* half a line */
+		return IBCC_PERF_GO_ON; /* half a line has come */
 	if (rc)
 		return ibcc_perf_fail(s->e, -rc, "the coordinator is gone");
 	what = json_string_value(json_object_get(o, "do"));
@@ -187,7 +187,7 @@ static int control(void *arg)
 			 : order;
 }
 
-/* [ID, BYTES, MESSAGES] of each flow that is sent from here, since the start. */
+/* Reports [ID, BYTES, MESSAGES] since the start, of each flow that this host sends. */
 static int report(void *arg, uint64_t now_ns)
 {
 	struct session *s = arg;

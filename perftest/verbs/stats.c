@@ -3,8 +3,9 @@
 
 #include <math.h>
 
-/* The density's integral from 0 to t, by t = sqrt(df) tan(x), which makes it one of cos^(df-1) over
- * a bounded range, by Simpson's rule. Exact to better than 1e-6 from one degree of freedom on.
+/* The integral of the density from 0 to t. With t = sqrt(df) tan(x) it is one of cos^(df-1) over a
+ * bounded range, and Simpson's rule integrates that. Exact to better than 1e-6 from one degree of
+ * freedom on.
  */
 static double half(double t, double df)
 {
@@ -24,7 +25,7 @@ double ibcc_perf_t975(double df)
 	double low = 0, high = 1e3;
 
 	df = fmax(df, 1);
-	df = fmin(df, 1e4); /* by then it is the normal distribution's */
+	df = fmin(df, 1e4); /* at that point it equals the normal distribution's */
 	for (int i = 0; i < 60; i++) {
 		double t = (low + high) / 2;
 
@@ -36,7 +37,7 @@ double ibcc_perf_t975(double df)
 	return low;
 }
 
-/* Mean, and the variance of the mean; that is NAN for one value. */
+/* The mean, and the variance of the mean; that is NAN for one value. */
 static double mean(const double *v, size_t n, double *variance)
 {
 	double sum = 0, square = 0, m;
@@ -77,7 +78,7 @@ struct ibcc_perf_change ibcc_perf_change(const double *before, size_t nb, const 
 	c.percent = (ratio - 1) * 100;
 	if (nb < 2 || na < 2)
 		return c;
-	/* Relative variances of the two means add up in their ratio. */
+	/* The ratio's relative variance is the sum of those of the two means. */
 	rb = vb * ratio * ratio / (c.before * c.before);
 	ra = va / (c.before * c.before);
 	df = rb + ra > 0 ? (rb + ra) * (rb + ra) /

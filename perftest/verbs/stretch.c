@@ -11,7 +11,7 @@
 
 #include <ibcc/now.h>
 
-#define GRACE_MS    20000 /* beyond the end: for what is under way, and the results */
+#define GRACE_MS    20000 /* time beyond the end, for messages under way and the results */
 #define SAMPLES_MAX 20000u
 
 struct run {
@@ -21,7 +21,7 @@ struct run {
 	ibcc_perf_live_fn *live;
 	void *arg;
 	uint32_t shown;
-	bool stopped; /* all have finished and were told so */
+	bool stopped; /* all hosts have finished, and each got the stop request */
 	uint64_t window_ns;
 };
 
@@ -83,7 +83,7 @@ static int room_for(struct ibcc_perf_result *r, uint32_t sample)
 	return 0;
 }
 
-/* Samples that all who send have reported are shown. */
+/* Shows the samples that all sending hosts have reported. */
 static void show(struct run *run)
 {
 	uint32_t least = UINT32_MAX, i;
@@ -177,14 +177,14 @@ static int take_results(struct run *run, struct ibcc_perf_member *m, json_t *o)
 		rc = rc ? rc : take_end(run->r, item);
 	if (counters)
 		json_object_set(run->r->counters, m->name, counters);
-	/* An interrupt comes to all at about the same time. */
+	/* An interrupt comes to all hosts at about the same time. */
 	if (m->sends && to > from && (uint64_t)(to - from) < run->window_ns)
 		run->window_ns = (uint64_t)(to - from);
 	m->done = true;
 	return rc;
 }
 
-/* One thing that a host said. */
+/* Handles one message of a host. */
 static int take(struct run *run, struct ibcc_perf_member *m, json_t *o)
 {
 	const json_t *report = json_object_get(o, "report");

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 
 #define KIND       "$6$" /* SHA-512, 5000 rounds */
-#define SALT_CHARS 16u   /* behind that */
+#define SALT_CHARS 16u   /* after the prefix */
 #define TOKEN_MIN  8u
-#define TOKEN_MAX  512u /* with its end; crypt() takes no more */
+#define TOKEN_MAX  512u /* with the terminating zero; crypt() takes no more */
 
 char *ibcc_perf_token(const char *file)
 {

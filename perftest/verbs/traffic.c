@@ -12,9 +12,9 @@
 #include <ibcc/rng.h>
 
 #define BATCH        32
-#define DRAIN_NS     10000000000ull /* for what is under way at the end */
-#define LOOK_NS      1000000ull     /* how often one who polls looks what the coordinator says */
-#define DEPTH_NS     100000000.0    /* a flow with a rate may be late by so much */
+#define DRAIN_NS     10000000000ull /* longest wait for messages under way at the end */
+#define LOOK_NS      1000000ull     /* how often a polling host checks for messages */
+#define DEPTH_NS     100000000.0    /* a flow with a rate may be late by this much */
 #define MAX_SLEEP_NS 1000000000ull
 
 /* The state of one run. */
@@ -45,7 +45,7 @@ int ibcc_perf_traffic_init(struct ibcc_perf_traffic *t, const struct ibcc_perf_j
 		s->end = calloc(s->n_ends + 1u, sizeof(*s->end));
 		if (!s->end)
 			return ibcc_perf_fail(e, ENOMEM, "%u connections", s->n_ends);
-		/* Without it the flow would not be held back at all. */
+		/* Without a rate, nothing would hold the flow back. */
 		if (s->n_ends && ibcc_arrivals_paced(s->flow->arrivals) &&
 		    !(s->flow->rate_mbps > 0) && !p->rate_mbps)
 			return ibcc_perf_fail(e, 0,
@@ -71,7 +71,7 @@ void ibcc_perf_traffic_fini(struct ibcc_perf_traffic *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* A clean slate for a run. */
+/* Clears the state for a run. */
 static void reset(struct ibcc_perf_traffic *t)
 {
 	for (uint32_t i = 0; i < t->job->n_flows; i++) {
@@ -111,7 +111,7 @@ static struct ibcc_perf_end *choose(struct ibcc_perf_traffic *t, struct ibcc_per
 	return &t->end[*number];
 }
 
-/* Posts all that is due and fits the windows. */
+/* Posts all messages that are due and fit the windows. */
 static int post_due(struct run *r, uint64_t now_ns)
 {
 	struct ibcc_perf_traffic *t = r->t;
@@ -168,7 +168,7 @@ static int take(struct run *r, const struct ibv_wc *wc, uint64_t now_ns)
 	t->on_way--;
 	s->tally.messages++;
 	if (now_ns > t->to_ns)
-		return 0; /* what was under way at the end */
+		return 0; /* the message was under way at the end */
 	s->tally.bytes += s->flow->message_bytes;
 	if (now_ns >= t->from_ns) {
 		uint64_t due = x->due_ns[slot];
@@ -180,7 +180,7 @@ static int take(struct run *r, const struct ibv_wc *wc, uint64_t now_ns)
 	return 0;
 }
 
-/* Takes completions; their number. */
+/* Takes completions; returns their number. */
 static int take_all(struct run *r)
 {
 	struct ibv_wc wc[BATCH];
@@ -199,7 +199,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* When there is something to do without a completion or a word. */
+/* When the next action is due, unless a completion or a message comes before. */
 static uint64_t next_ns(const struct run *r, uint64_t now_ns)
 {
 	const struct ibcc_perf_traffic *t = r->t;
@@ -236,7 +236,7 @@ static int async_event(struct run *r)
 	case IBV_EVENT_DEVICE_FATAL:
 		return ibcc_perf_fail(r->e, 0, "%s: %s", r->t->port->name,
 				      ibv_event_type_str(event.event_type));
-	default: return 0; /* of no harm to what runs */
+	default: return 0; /* harmless to the traffic */
 	}
 }
 
@@ -269,7 +269,7 @@ static int obey(struct run *r, int order)
 	return 0;
 }
 
-/* Sleeps until there is something to do; with 0 only looks. */
+/* Sleeps until there is something to do; with 0 it only checks. */
 static int wait_for(struct run *r, uint64_t ns)
 {
 	struct ibcc_perf_port *p = r->t->port;
@@ -290,7 +290,7 @@ static int wait_for(struct run *r, uint64_t ns)
 	return rc;
 }
 
-/* What the time says: the end, a report. */
+/* Does what is due by time: the end, a report. */
 static int keep_time(struct run *r, uint64_t now_ns)
 {
 	int rc = 0;
@@ -300,7 +300,7 @@ static int keep_time(struct run *r, uint64_t now_ns)
 	if (r->finishing && !r->finish_ns) {
 		r->finish_ns = now_ns;
 		r->t->to_ns = earlier(r->t->to_ns, now_ns);
-		/* A sender that was not running then has missed it. */
+		/* Messages that a sender did not get to send by then count as missed. */
 		for (uint32_t i = 0; i < r->t->job->n_flows; i++)
 			if (r->t->stream[i].n_ends)
 				ibcc_perf_pace_end(&r->t->stream[i].pace, r->t->to_ns);
@@ -332,7 +332,7 @@ static int step(struct run *r)
 	if (n < 0)
 		return n;
 	if (n) {
-		/* Busy: the coordinator is heard all the same. */
+		/* While the host is busy, it still checks for messages of the coordinator. */
 		if (now_ns < r->next_look_ns)
 			return 0;
 		r->next_look_ns = now_ns + LOOK_NS;
@@ -363,7 +363,7 @@ int ibcc_perf_traffic_run(struct ibcc_perf_traffic *t, uint64_t from_ns, uint64_
 	t->epoch_ns = ibcc_now_ns();
 	while (!rc && !r.stop)
 		rc = step(&r);
-	/* All have finished, so what came for us is there, if not yet looked at. */
+	/* All hosts have finished, so our messages have come, but perhaps not been taken yet. */
 	if (!rc)
 		do
 			rc = take_all(&r);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Traffic of one host: posts what is due, takes completions, counts. One thread, which sleeps until
- * a completion, a message that is due, or a word of the coordinator wakes it; or polls.
+/* Traffic of one host: posts messages that are due, takes completions, counts. One thread, which
+ * polls or sleeps. A completion, a message that is due, or a message of the coordinator wakes it.
  */
 #ifndef PERFTEST_VERBS_TRAFFIC_H
 #define PERFTEST_VERBS_TRAFFIC_H
@@ -11,15 +11,15 @@
 
 /* What this host knows of a flow. */
 struct ibcc_perf_tally {
-	uint64_t messages;                          /* complete, in all */
-	uint64_t bytes;                             /* complete, since the start */
+	uint64_t messages;                          /* complete messages in all */
+	uint64_t bytes;                             /* complete octets since the start */
 	uint64_t measured_messages, measured_bytes; /* in the measuring window */
-	struct ibcc_perf_hist latency; /* due to complete, in the window; of the active end */
+	struct ibcc_perf_hist latency; /* from due to complete, in the window; of the active end */
 };
 
 struct ibcc_perf_stream {
 	const struct ibcc_perf_flow *flow;
-	uint32_t *end, n_ends; /* active ends; none where this host only lends memory */
+	uint32_t *end, n_ends; /* active ends; none if this host only lends memory */
 	uint32_t cursor, on_way;
 	uint64_t rng;
 	struct ibcc_perf_pace pace;
@@ -31,36 +31,35 @@ struct ibcc_perf_traffic {
 	struct ibcc_perf_port *port;
 	struct ibcc_perf_end *end;       /* [job->n_ends] */
 	struct ibcc_perf_stream *stream; /* [job->n_flows] */
-	uint64_t from_ns, to_ns;         /* the measuring window, from the start */
+	uint64_t from_ns, to_ns;         /* the measuring window, in time since the start */
 	uint64_t on_way, epoch_ns;
 };
 
 enum ibcc_perf_order { /* what the coordinator wants while traffic runs */
 		       IBCC_PERF_GO_ON,
 		       IBCC_PERF_FINISH, /* post no more */
-		       IBCC_PERF_STOP,   /* nobody posts any more: return */
+		       IBCC_PERF_STOP,   /* no host posts any more: return */
 };
 
-/* Who is told of a run. Each returns an order or a negative errno, which ends the run. */
+/* Callbacks of a run. Each returns an order or a negative errno, which ends the run. */
 struct ibcc_perf_listener {
-	int fd;                    /* of the coordinator */
-	int (*control)(void *arg); /* it has said something */
+	int fd;                    /* the coordinator's socket */
+	int (*control)(void *arg); /* the coordinator has sent something */
 	int (*report)(void *arg, uint64_t now_ns);
-	int (*finished)(void *arg, uint64_t now_ns); /* what was posted is complete */
+	int (*finished)(void *arg, uint64_t now_ns); /* all posted messages are complete */
 	void *arg;
 	uint64_t report_ns;
 };
 
-/* Streams over ends that are connected. 0 or -ENOMEM; *t needs ibcc_perf_traffic_fini() then, too.
- */
+/* Makes streams over connected ends. 0 or -ENOMEM; *t needs ibcc_perf_traffic_fini() then, too. */
 int ibcc_perf_traffic_init(struct ibcc_perf_traffic *t, const struct ibcc_perf_job *j,
 			   struct ibcc_perf_port *p, struct ibcc_perf_end *ends,
 			   struct ibcc_why *e);
 void ibcc_perf_traffic_fini(struct ibcc_perf_traffic *t);
 
-/* Runs from now to to_ns, measuring from from_ns on, then waits for what is under way, says that it
- * has finished, and serves peers until it is told to stop. Returns 0, or the reason for another end
- * in *e.
+/* Runs from now to to_ns, and measures from from_ns on. Then it waits for messages under way,
+ * reports that it has finished, and serves peers until it gets the order to stop. Returns 0, or an
+ * error with the reason in *e.
  */
 int ibcc_perf_traffic_run(struct ibcc_perf_traffic *t, uint64_t from_ns, uint64_t to_ns,
 			  const struct ibcc_perf_listener *l, struct ibcc_why *e);

@@ -22,7 +22,9 @@ void ibcc_perf_wire_init(struct ibcc_perf_wire *w, int fd, size_t limit)
 	unsigned int lost_ms = 30000;
 
 	*w = (struct ibcc_perf_wire){ .fd = fd, .in.limit = limit };
-	/* Each fails on what is no TCP socket, such as a test's pair, and is not needed there. */
+	/* These calls fail on a socket that is not TCP, such as a test's pair, and are not needed
+	 * there.
+	 */
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));

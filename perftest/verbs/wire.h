@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* JSON objects on a TCP connection, one a line. What comes is not trusted: it is bounded in size
- * and may be anything. A peer that is gone without a word is noticed within half a minute.
+ * and may be anything. If a peer disappears silently, that is noticed within half a minute.
  */
 #ifndef PERFTEST_VERBS_WIRE_H
 #define PERFTEST_VERBS_WIRE_H
@@ -29,7 +29,9 @@ void ibcc_perf_wire_fini(struct ibcc_perf_wire *w);
  * negative errno with the reason in *e.
  */
 int ibcc_perf_wire_connect(const char *address, int timeout_ms, struct ibcc_why *e);
-/* Listens likewise, and tells at which port. */
+/* Listens at an address of the form that ibcc_perf_wire_connect() takes. `bound` gets the address
+ * with the port.
+ */
 int ibcc_perf_wire_listen(const char *address, char *bound, size_t len, struct ibcc_why *e);
 
 /* Sends, and takes the object over; NULL is -ENOMEM. -ETIMEDOUT if the peer does not read for ten
@@ -37,8 +39,8 @@ int ibcc_perf_wire_listen(const char *address, char *bound, size_t len, struct i
  */
 int ibcc_perf_wire_send(struct ibcc_perf_wire *w, json_t *o);
 
-/* Waits for an object at most timeout_ms: -ETIMEDOUT; -ECONNRESET at the stream's end, -EPROTO for
- * what is no object, -EMSGSIZE for a line beyond the limit.
+/* Waits for an object, at most timeout_ms: -ETIMEDOUT; -ECONNRESET at the stream's end, -EPROTO for
+ * anything but an object, -EMSGSIZE for a line beyond the limit.
  */
 int ibcc_perf_wire_recv(struct ibcc_perf_wire *w, int timeout_ms, json_t **o);
 
