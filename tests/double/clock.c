@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Wall time for one program, to be preloaded: it is ahead by as many seconds as the file says that
- * IBCC_WALL_CLOCK names. Other clocks are the machine's. So is that of libumad2sim, which waits
- * until a wall time that the kernel is to know.
+/* Changes the wall time of one program. It is preloaded. The file that IBCC_WALL_CLOCK names has
+ * the number of seconds by which the wall time is ahead. Other clocks are the machine's. So is the
+ * wall time for libumad2sim, which waits until a wall time that the kernel must know.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A double of librdmacm to that of libibverbs: what connects in this process. */
+/* A double of librdmacm for the double of libibverbs: it connects ends within this process. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@ struct id {
 	struct rdma_cm_id id;
 	struct id *peer;
 	bool listens;
-	uint16_t port; /* that it listens at, or connects to */
+	uint16_t port; /* the port at which the id listens, or to which it connects */
 	uint32_t remote_qp;
 };
 
@@ -48,7 +48,7 @@ PUBLIC struct rdma_event_channel *rdma_create_event_channel(void)
 	return &c->channel;
 }
 
-/* Tells an id's owner. With the lock held. */
+/* Sends an event to an id's owner. Call with the lock held. */
 static void tell(struct id *id, enum rdma_cm_event_type type, const struct rdma_conn_param *param)
 {
 	struct channel *c = (struct channel *)id->id.channel;
@@ -117,7 +117,7 @@ PUBLIC int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_
 	if (double_fails("rdma_get_cm_event")) {
 		errno = EIO;
 	} else if (read(channel->fd, &n, sizeof(n)) == sizeof(n)) {
-		/* Those of ids that are gone were taken away, but not their wake-ups. */
+		/* Destroying an id removes its events, but not their wake-ups. */
 		*event = c->first ? &c->first->event : NULL;
 		rc = c->first ? 0 : -1;
 		errno = EAGAIN;
@@ -326,7 +326,7 @@ PUBLIC int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr, in
 		attr->dest_qp_num = ((struct id *)id)->remote_qp;
 	} else {
 		*mask |= IBV_QP_TIMEOUT;
-		attr->timeout = 20; /* that of the path */
+		attr->timeout = 20; /* the path's timeout */
 	}
 	return 0;
 }

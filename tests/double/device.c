@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the device is, and says of itself. */
+/* The device and its attributes. */
 #include "tests/double/inside.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
-/* It hides a function behind a macro. */
+/* The header hides the function behind a macro. */
 #undef ibv_query_port
 
 static struct ibv_device device = { .node_type = IBV_NODE_CA,
@@ -84,7 +84,8 @@ PUBLIC int ibv_query_port(struct ibv_context *c, uint8_t port, struct _compat_ib
 		a.lid = a.sm_lid = 0;
 		a.link_layer = IBV_LINK_LAYER_ETHERNET;
 	}
-	/* As much as those know who were built before it grew. */
+	/* Copies only the members that a program knows which was built before the structure grew.
+	 */
 	memcpy(compat, &a, offsetof(struct ibv_port_attr, port_cap_flags2));
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which calls fail, and what is made of objects. */
+/* Decides which calls fail, and counts the objects that are made. */
 #include "tests/double/inside.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 struct double_verbs double_verbs = { .async_event = -1, .max_cqe = 65535 };
 
-/* Of the calls, and of what is counted of them; taken within that of verbs.c. */
+/* Guards the calls and their counts; may be taken while the lock of verbs.c is held. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	const char *verb;
@@ -25,7 +25,7 @@ void double_forget_calls(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Counts a call; true if it is the one to fail. With the lock held. */
+/* Counts a call; true if it is the one that must fail. Call with the lock held. */
 static bool fails(const char *verb)
 {
 	int i = 0;
@@ -79,7 +79,7 @@ void *double_make(const char *verb, size_t size)
 	return p;
 }
 
-/* What fails to be destroyed is gone all the same, so that nothing leaks in a test. */
+/* Destroys the object even if the call fails, so that nothing leaks in a test. */
 int double_unmake(const char *verb, void *p)
 {
 	int rc;

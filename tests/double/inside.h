@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Shared by the files of the double of libibverbs: verbs.c does the work, device.c says what the
- * device is, faults.c counts calls and says which of them fail.
+/* What the files of the double of libibverbs share: verbs.c does the work, device.c describes the
+ * device, faults.c counts calls and decides which of them fail.
  */
 #ifndef TESTS_DOUBLE_INSIDE_H
 #define TESTS_DOUBLE_INSIDE_H

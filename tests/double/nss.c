@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A name service that is silent for as long as the file exists that IBCC_NSS_SILENT names, to be
- * preloaded: as one with a directory server behind it that has gone.
+/* A name service, to be preloaded, that is silent for as long as the file exists that
+ * IBCC_NSS_SILENT names. A service whose directory server has gone behaves in this way.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

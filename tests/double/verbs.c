@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is made, and what is done with it. */
+/* The objects that are made, and the work that is done with them. */
 #include "tests/double/inside.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #include <ibcc/now.h>
 
-/* It hides a function behind a macro. */
+/* The header hides the function behind a macro. */
 #undef ibv_reg_mr
 
 struct recv {
@@ -34,7 +34,7 @@ struct entry {
 
 struct channel {
 	struct ibv_comp_channel ch;
-	struct cq *cq; /* the only one */
+	struct cq *cq; /* the only completion queue */
 };
 
 struct cq {
@@ -49,7 +49,7 @@ struct qp {
 	uint32_t dest, max_send, max_recv;
 	struct recv *recv;
 	uint32_t n_recv;
-	struct send *waiting; /* sends that wait for a receive of the peer's */
+	struct send *waiting; /* sends that wait for a receive of the peer */
 	uint32_t n_waiting, outstanding;
 };
 
@@ -68,7 +68,7 @@ void double_reset(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Completes a work request. With the lock held. */
+/* Completes a work request. Call with the lock held. */
 static void complete(struct ibv_cq *queue, const struct ibv_wc *wc)
 {
 	struct cq *cq = (struct cq *)queue;
@@ -108,7 +108,7 @@ static void copy(uint64_t to, uint64_t from, uint32_t len)
 		((uint8_t *)(uintptr_t)to)[len / 2] ^= 2;
 }
 
-/* A send and the receive that takes it. */
+/* Matches a send with the receive that takes it. */
 static enum ibv_wc_status deliver(struct qp *peer, const struct send *s)
 {
 	struct recv r = peer->recv[0];
@@ -141,7 +141,7 @@ static void finish(struct qp *qp, const struct send *s, enum ibv_wc_status statu
 	qp->outstanding--;
 }
 
-/* Does what was posted, or lets it wait for a receive. */
+/* Does the posted work, or lets it wait for a receive. */
 static void work(struct qp *qp, const struct send *s)
 {
 	struct qp *peer = qp->dest < QPS_MAX ? qps[qp->dest] : NULL;
@@ -249,7 +249,7 @@ static int req_notify_cq(struct ibv_cq *queue, int solicited_only)
 		rc = EIO;
 	} else {
 		cq->armed = true;
-		/* What comes only later is new then. */
+		/* A completion that becomes ready later than now counts as new. */
 		for (int i = 0; i < cq->n && !cq->timed && cq->cq.channel; i++) {
 			if (cq->ring[i].ready_ns <= now)
 				continue;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A double of libibverbs within one process: RC queue pairs that reach each other by their numbers,
- * memory regions, completion queues with events. Work is done when it is posted, by whom posts it.
+ * memory regions, completion queues with events. The thread that posts work does it at once.
  *
- * Linked into a test it takes the place of the library; as a preloaded library it shows its device
- * to stock programs. It can fail on request.
+ * Linked into a test, the double takes the place of the library. As a preloaded library it shows
+ * its device to stock programs. It can fail on request.
  */
 #ifndef TESTS_DOUBLE_VERBS_H
 #define TESTS_DOUBLE_VERBS_H
@@ -14,34 +14,38 @@
 #include <infiniband/verbs.h>
 
 struct double_verbs {
-	/* What goes wrong. */
-	const char *fail_verb;          /* the verb, or "completion", of which the fail_nth fails */
-	unsigned int fail_nth;          /* from 1; 0: none */
-	enum ibv_wc_status fail_status; /* of a completion that fails */
-	uint64_t delay_ns;              /* completions can be polled so much later */
-	bool impatient; /* sends find no receive posted, and fail, though asked to try for ever */
-	bool deaf;      /* likewise, all that is sent fails: the peer does not answer */
-	bool ethernet;  /* link layer */
-	bool down;      /* the port */
-	bool unknown;   /* the port's speed */
-	bool no_gid;    /* the port has none */
-	unsigned int corrupt_nth; /* message of which an octet is flipped on its way */
-	int async_event;          /* type of one that is to be got; -1: none */
+	/* The faults to make. */
+	/* the verb, or "completion", whose call number fail_nth fails */
+	const char *fail_verb;
+	unsigned int fail_nth;          /* number of the call, from 1; 0: none */
+	enum ibv_wc_status fail_status; /* status of the completion that fails */
+	uint64_t delay_ns;              /* completions can be polled this much later */
+	/* sends that find no receive posted fail, even if they should retry for ever */
+	bool impatient;
+	bool deaf;     /* all sends fail: the peer does not answer */
+	bool ethernet; /* the link layer is Ethernet */
+	bool down;     /* the port is down */
+	bool unknown;  /* the port's speed is unknown */
+	bool no_gid;   /* the port has no GID */
+	/* number of the message of which an octet is flipped on its way */
+	unsigned int corrupt_nth;
+	int async_event; /* type of an event that can be got; -1: none */
 	int max_cqe;
-	/* What happened. */
+	/* What has happened. */
 	unsigned int hits;      /* failures so far */
 	unsigned int live;      /* objects that were made and not destroyed */
-	unsigned int overflows; /* completions that a queue had no room for */
+	unsigned int overflows; /* completions that found a queue full */
 	unsigned int messages;
-	uint8_t ack_timeout, retries; /* of the last queue pair that was made ready to send */
+	uint8_t ack_timeout, retries; /* of the last queue pair that became ready to send */
 };
 extern struct double_verbs double_verbs;
 
-/* Nothing goes wrong, nothing has happened. No object may be live. */
+/* Clears all faults and counts. No object may be live. */
 void double_reset(void);
 
-/* For the double of librdmacm: objects that are counted and may fail to be made, or say that they
- * failed to be destroyed; whether this call of a verb is to fail; a context that nobody closes.
+/* For the double of librdmacm. The first two functions make and destroy objects that are counted.
+ * Making may fail, and destroying may report a failure. The third says whether this call of a verb
+ * must fail. The last returns a context that is never closed.
  */
 void *double_make(const char *verb, size_t size);
 int double_unmake(const char *verb, void *p);
