@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The daemon's cycle in process, on virtual time, over real MADs to the agents of a packet engine;
- * and what its flows get.
+ * and the throughput of its flows.
  */
 #ifndef TEST_LOOP_H
 #define TEST_LOOP_H
@@ -26,7 +26,8 @@ struct loop {
 	struct ibcc_scenario sc;
 	struct ibcc_engine *engine;
 	struct ibcc_agents *agents;
-	struct ibcc_transport *tr; /* the cycle's; a faulty one around the engine's if so wished */
+	/* the cycle's transport; on request a faulty one around the engine's */
+	struct ibcc_transport *tr;
 	struct ibcc_applier *null, *direct;
 	struct ibcc_cycle c;
 	struct ibcc_state *state; /* NULL: nothing is stored */
@@ -71,7 +72,7 @@ static inline void loop_open(struct loop *l, const char *file, const struct ibcc
 	assert_non_null(l->tr);
 }
 
-/* `fault` NULL: all MADs arrive. */
+/* Starts the loop. `fault` NULL: all MADs arrive. */
 static inline void loop_start(struct loop *l, const char *file, uint64_t pass_ps,
 			      const struct ibcc_agents_options *o,
 			      const struct ibcc_fault_options *fault)
@@ -105,7 +106,7 @@ static inline void loop_end(struct loop *l)
 	ibcc_scenario_fini(&l->sc);
 }
 
-/* What was found by a pass that decided nothing. */
+/* The situation that a pass found which decided nothing. */
 static inline enum ibcc_situation_code loop_found(const struct ibcc_cycle *c)
 {
 	assert_int_equal(c->target.decisions.n, 0);
@@ -114,7 +115,7 @@ static inline enum ibcc_situation_code loop_found(const struct ibcc_cycle *c)
 	return c->target.decisions.situation.code;
 }
 
-/* That was so, and all there was. */
+/* Asserts that the last pass found the congestion controlled, and nothing else. */
 static inline void loop_assert_controlled(const struct ibcc_cycle *c, uint32_t roots)
 {
 	assert_int_equal(loop_found(c), IBCC_SITUATION_CONTROLLED);
@@ -123,7 +124,7 @@ static inline void loop_assert_controlled(const struct ibcc_cycle *c, uint32_t r
 	assert_int_equal(c->target.decisions.n_left, 0);
 }
 
-/* The fabric runs for an interval, then the cycle makes a turn. */
+/* Runs the fabric for an interval, then one pass of the cycle. */
 static inline int loop_try(struct loop *l)
 {
 	char *words;
@@ -192,7 +193,7 @@ static inline struct loop_rates loop_rates(const struct loop *l)
 	return r;
 }
 
-/* Registers, that is all but which fields a Set is about. */
+/* Asserts that the registers are equal: all fields except those that select what a Set changes. */
 static inline void loop_assert_same(const struct ibcc_settings *a, const struct ibcc_settings *b)
 {
 	assert_int_equal(a->n, b->n);

@@ -24,27 +24,28 @@ struct ref_case {
 		uint32_t rate;
 		/* Of the switch's port at that end. */
 		bool victim_mask[2];
-		uint64_t mark_seed[2]; /* of what it draws between marks */
+		uint64_t mark_seed[2]; /* seed of the random gaps between marks */
 	} link[REF_LINKS];
 	struct ref_flow { /* no two with the same hosts and service level: each is a queue pair */
 		unsigned int from, to, sl;
 		enum { REF_BACKLOGGED, REF_PERIODIC, REF_EXPONENTIAL } arrivals;
-		uint32_t rate; /* offered, with headers; not of backlogged ones */
+		uint32_t rate; /* offered rate, with headers; unused for backlogged flows */
 		uint64_t start;
-		uint64_t seed; /* of exponential ones */
+		uint64_t seed; /* seed of exponential arrivals */
 	} flow[REF_FLOWS];
-	/* Between exponential packets; may be NULL if there are none. */
+	/* Time between exponential packets; may be NULL if there are none. */
 	uint64_t (*gap)(uint64_t *state, uint64_t mean);
 	/* A number from 0 to n, all equally likely; may be NULL if marking_rate is 0. */
 	unsigned int (*upto)(uint64_t *state, unsigned int n);
-	uint32_t sink[REF_NODES]; /* by host: rate at which it takes payload; 0: as it comes */
+	/* by host: rate at which it takes payload; 0: as fast as it comes */
+	uint32_t sink[REF_NODES];
 
-	uint32_t packet, header, cnp; /* payload, what is added to it; a whole notification */
+	uint32_t packet, header, cnp; /* payload; what is added to it; a whole notification */
 	uint32_t switch_buffer, host_buffer;
 	uint64_t link_delay, switch_delay, credit_delay, becn_delay;
-	bool round_robin; /* hosts serve flows in turn, not packets as they came */
+	bool round_robin; /* hosts serve flows in turn, not packets in order of arrival */
 
-	/* Congestion control: of all switches, then of all hosts. */
+	/* Congestion control: first of all switches, then of all hosts. */
 	unsigned int threshold, packet_size, marking_rate;
 	uint32_t mark_reference;
 	unsigned int hysteresis; /* permille of the threshold's backlog */
@@ -57,14 +58,15 @@ struct ref_case {
 
 struct ref_count {
 	uint64_t sent, received, fecn, becn;
-	uint64_t latency; /* sum over those received, from the first bit sent to the last taken */
+	/* sum over the packets received, from the first bit sent to the last bit taken */
+	uint64_t latency;
 	unsigned int ccti;
 };
 
 struct ref;
-struct ref *ref_new(const struct ref_case *c); /* the case must stay */
+struct ref *ref_new(const struct ref_case *c); /* the case must outlive the simulator */
 void ref_free(struct ref *r);
-/* Lets time pass until all that is due by then has happened. */
+/* Lets time pass until all that is due by `until` has happened. */
 void ref_run(struct ref *r, uint64_t until);
 struct ref_count ref_flow_count(const struct ref *r, unsigned int flow);
 

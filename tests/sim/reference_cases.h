@@ -34,7 +34,7 @@ static inline unsigned int flow(struct ref_case *c, unsigned int from, unsigned 
 	return c->n_flows++;
 }
 
-/* What a flow has come to by then. */
+/* The counts of a flow at a given time. */
 static inline struct ref_count count(const struct ref_case *c, uint64_t until, unsigned int of)
 {
 	struct ref *r = ref_new(c);
@@ -46,8 +46,8 @@ static inline struct ref_count count(const struct ref_case *c, uint64_t until, u
 	return n;
 }
 
-/* 2074 bytes at 32 Gb/s take 518.5 ns. The first packet has come after that, two links and the
- * switch.
+/* 2074 bytes at 32 Gb/s take 518.5 ns. The first packet has arrived after this time, two links and
+ * the switch.
  */
 #define T     518500ull
 #define FIRST (T + 2 * 25000 + 100000)

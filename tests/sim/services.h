@@ -23,7 +23,9 @@ static inline void services_config(struct ibcc_config *c)
 		    (int)sizeof(c->state_file));
 }
 
-/* As the service itself opens a port, but for the port. The transport is the service's then. */
+/* Opens the service as the daemon does, but with the transport of a loop instead of a port. The
+ * transport belongs to the service then.
+ */
 static inline struct ibcc_service *services_open(struct loop *l, const struct ibcc_config *c)
 {
 	struct ibcc_cycle_options o = { .estimator = c->estimator, .tuner = c->tuner };
@@ -44,7 +46,7 @@ static inline void services_close(struct loop *l, struct ibcc_service *s)
 	ibcc_service_free(s);
 }
 
-/* The fabric runs for an interval, then there is a pass, which looks for no other topology. */
+/* Runs the fabric for an interval, then a pass, which does not look for another topology. */
 static inline int services_pass(struct loop *l, struct ibcc_service *s, uint64_t interval_ps,
 				struct ibcc_why *why)
 {
