@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Asking the simulator's agents in tests: P. Huang's Lustre fabric with an engine behind it. */
+/* Sends requests to the simulator's agents in tests: P. Huang's Lustre fabric with an engine behind
+ * it.
+ */
 #ifndef TEST_AGENTS_H
 #define TEST_AGENTS_H
 
@@ -11,7 +13,7 @@
 
 #define MAD_DATA 64
 
-/* Status of an answer. */
+/* Values of an answer's status. */
 enum { OK = 0, BAD_VERSION = 4, BAD_METHOD = 8, BAD_ATTR = 0xc, BAD_FIELD = 0x1c };
 
 struct agent_fabric {
@@ -56,7 +58,7 @@ static inline uint32_t agents_endport(const struct agent_fabric *f, uint32_t nod
 		.endport;
 }
 
-/* Sends f->mad with a header; what is behind the header stays. Returns the answer's status, or
+/* Sends f->mad with a header; the bytes behind the header stay. Returns the answer's status, or
  * -ETIMEDOUT.
  */
 static inline int agents_send(struct agent_fabric *f, uint32_t node, uint8_t mgmt_class,
@@ -86,8 +88,8 @@ static inline int agents_send(struct agent_fabric *f, uint32_t node, uint8_t mgm
 	return h.status;
 }
 
-/* A field of the last answer, or of the next request, by libibmad's table. It numbers bits within
- * words of 32, so the offset must not be its business.
+/* A field of the last answer, or of the next request, by libibmad's table. The table numbers bits
+ * within words of 32, so callers must not compute with the offset.
  */
 static inline uint32_t agents_field(struct agent_fabric *f, int offs, enum MAD_FIELDS field)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The linker sends all allocations of our objects through here (Makefile: --wrap): who includes it
- * is told of each, and says which one fails.
+/* The linker sends all allocations of our objects through here (Makefile: --wrap). A test that
+ * includes this file sees each of them, and decides which one fails.
  */
 #ifndef TEST_ALLOCS_H
 #define TEST_ALLOCS_H

@@ -104,8 +104,8 @@ static inline void member_set(void *s, const struct wire_field *f, uint64_t v)
 typedef void (*pack_fn)(uint8_t *mad, const void *v);
 typedef void (*unpack_fn)(const uint8_t *mad, void *v);
 
-/* Sets each field through libibmad and reads it with `unpack`; sets it with `pack` and reads it
- * through libibmad; either way no other field may change.
+/* Sets each field through libibmad and reads it with `unpack`, and sets it with `pack` and reads it
+ * through libibmad. In both cases no other field may change.
  */
 static inline void check_fields(const struct wire_field *f, size_t n, size_t size, pack_fn pack,
 				unpack_fn unpack)
@@ -145,9 +145,9 @@ static inline void check_fields(const struct wire_field *f, size_t n, size_t siz
 	free(v);
 }
 
-/* Whatever the bytes are: what was read, written over a datagram full of other bits, reads the
- * same again, and reserved bits are cleared, so that writing twice gives equal bytes. Bytes before
- * `from` stay.
+/* Checks for any bytes: what was read, written over a datagram full of other bits, reads as the
+ * same values again. Reserved bits are cleared, so that writing twice gives equal bytes. Bytes
+ * before `from` stay.
  */
 static inline void check_round_trip(size_t size, unsigned int from, pack_fn pack, unpack_fn unpack)
 {

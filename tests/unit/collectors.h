@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A collector over a fake fabric that lets a known rate flow by its own clock: whatever that clock
- * does, the rates must come out.
+/* A collector over a fake fabric that lets a known rate flow by its own clock. Whatever that clock
+ * does, the rates must come out right.
  */
 #ifndef TEST_COLLECTORS_H
 #define TEST_COLLECTORS_H
@@ -35,7 +35,7 @@ static inline struct fixture setup_on(struct ibcc_topo *t)
 		x.f->counters[i].ticks_per_us = 1e6 / QDR_TICK * WAIT_SHARE / 1000;
 	}
 	for (uint32_t i = 0; i < t->n_endports; i++)
-		x.f->node[i].clock_base = 0xffff0000u + 77777u * i; /* some wrap soon */
+		x.f->node[i].clock_base = 0xffff0000u + 77777u * i; /* some wrap around soon */
 	return x;
 }
 
@@ -69,7 +69,7 @@ static inline void pass_with(struct fixture *x, const struct ibcc_settings *actu
 	assert_int_equal(x->f->base.stats.sets, 0);
 }
 
-/* With settings that are not known. */
+/* A pass without known settings. */
 static inline void pass(struct fixture *x)
 {
 	pass_with(x, NULL);
@@ -81,7 +81,9 @@ static inline const struct ibcc_port_sample *sample(const struct fixture *x, uin
 	return &x->s.port[fabric_port(x->t, node, num)];
 }
 
-/* All that are fresh flow as they should; `many` are. Errors in permille. */
+/* Asserts that all fresh ports have the right rates, and that `many` ports are fresh. Errors in
+ * permille.
+ */
 static inline void assert_rates(const struct fixture *x, uint32_t many, uint32_t permille)
 {
 	uint32_t n = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Conversations with the plugin's server over socket pairs. The host is played by this file; no
- * OpenSM is needed.
+/* Conversations with the plugin's server over socket pairs. This file plays the host; no OpenSM is
+ * needed.
  */
 #ifndef TEST_CONVERSATIONS_H
 #define TEST_CONVERSATIONS_H
@@ -98,13 +98,13 @@ static inline int teardown(void **state)
 	(void)state;
 	ibcc_server_fini(&server);
 	ibcc_plan_fini(&taken);
-	assert_int_equal(shared->refs, 1); /* nobody forgot one */
+	assert_int_equal(shared->refs, 1); /* no user of the host forgot to release it */
 	ibcc_shared_topo_put(shared);
 	shared = NULL;
 	return 0;
 }
 
-/* Lets the server work until nothing is left to be done at once. */
+/* Lets the server work until nothing is left to do at once. */
 static inline void turn(void)
 {
 	struct pollfd pfd[IBCC_SERVER_CLIENTS + 1];

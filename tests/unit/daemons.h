@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A daemon without a fabric in a child process, its control socket, and what systemd hears of it.
+/* A daemon without a fabric in a child process, its control socket, and the messages that it sends
+ * to systemd.
  */
 #ifndef TEST_DAEMONS_H
 #define TEST_DAEMONS_H
@@ -32,11 +33,11 @@
 
 struct daemon {
 	pid_t pid;
-	int notify; /* what systemd would hear */
+	int notify; /* socket for the messages to systemd */
 };
 
-static pid_t running;      /* to be ended when a test fails */
-static int listening = -1; /* a socket for the daemon, as systemd would give it */
+static pid_t running;      /* the daemon, which is ended if a test fails */
+static int listening = -1; /* a socket for the daemon, as systemd would pass it */
 
 static inline struct sockaddr_un address(const char *name)
 {
@@ -107,7 +108,7 @@ static inline void heard(const struct daemon *d, const char *text)
 	}
 }
 
-static int told_fd = -1; /* of the daemon that runs; -1: none tells anything */
+static int told_fd = -1; /* messages of the daemon that runs; -1: none sends any */
 
 static inline struct daemon start(void)
 {
@@ -165,13 +166,13 @@ static inline int client(void)
 
 static inline void say(int fd, const char *text)
 {
-	/* A daemon that has hung up says so at the answer. */
+	/* If the daemon has hung up, the missing answer shows it. */
 	if (send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
 		assert_true(errno == EPIPE || errno == ECONNRESET);
 }
 
 /* The next line as JSON; NULL at the end of the connection. */
-/* systemd takes what it is told, or the daemon waits for it. */
+/* Reads messages as systemd does, since the daemon waits until they are taken. */
 static inline void await(int fd)
 {
 	struct pollfd p[2] = { { .fd = fd, .events = POLLIN },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Numbers that look random and are the same in each run. */
+/* Numbers that look random and are equal in each run. */
 #ifndef TEST_DRAWS_H
 #define TEST_DRAWS_H
 

@@ -111,10 +111,10 @@ static inline void engine_reaction(struct ibcc_engine *e, const struct ibcc_topo
 	}
 }
 
-/* Of packets that may all be marked, one of rate + 1 is, on the mean. A gap, even in 0..2 rate, has
- * a variance of rate (rate + 1) / 3; so of m gaps in a fixed number of packets, the number of marks
- * has a standard deviation of sqrt(m rate / (rate + 1) / 3). Four of it are allowed, and one for
- * the ends.
+/* Of packets that may all be marked, one in rate + 1 is marked, on the mean. A gap, even in 0..2
+ * rate, has a variance of rate (rate + 1) / 3. So of m gaps in a fixed number of packets, the
+ * number of marks has a standard deviation of sqrt(m rate / (rate + 1) / 3). Four of it are
+ * allowed, and one for the ends.
  */
 static inline void assert_marks(uint64_t marks, uint64_t packets, unsigned int rate)
 {

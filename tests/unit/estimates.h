@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The estimator on synthetic counters and logs, pass by pass. On the tree of 4-port switches
- * adapters are 0..7, leaves 8..11 (two adapters at ports 1 and 2 of each), roots 12 and 13; what is
- * for adapter d goes up by port 3 + d % 2.
+/* The estimator on synthetic counters and logs, pass by pass. On the tree of 4-port switches,
+ * adapters are 0..7, leaves 8..11 (two adapters at ports 1 and 2 of each), roots 12 and 13. Packets
+ * for adapter d go up by port 3 + d % 2.
  */
 #ifndef TEST_ESTIMATES_H
 #define TEST_ESTIMATES_H
@@ -31,7 +31,7 @@ static inline struct traffic_port load(uint32_t mbps, uint16_t wait_permille, ui
 	return (struct traffic_port){ .mbps = mbps, .wait_permille = wait_permille, .becn = becn };
 }
 
-/* The estimate of the snapshot as it is. */
+/* The estimate of the present snapshot. */
 static inline const struct ibcc_estimate *look(struct fixture *f)
 {
 	ibcc_estimate_fini(&f->e);
@@ -39,7 +39,7 @@ static inline const struct ibcc_estimate *look(struct fixture *f)
 	return &f->e;
 }
 
-/* A pass of the present loads and log. */
+/* Makes a pass with the present loads and log. */
 static inline const struct ibcc_estimate *pass(struct fixture *f)
 {
 	traffic_pass(&f->tr);
@@ -54,7 +54,7 @@ static inline void passes(struct fixture *f, unsigned int n)
 		pass(f);
 }
 
-/* In the last estimate, where it is. */
+/* A root of the last estimate; the test fails if it is missing. */
 static inline const struct ibcc_root *at(const struct fixture *f, uint32_t port)
 {
 	const struct ibcc_root *r = ibcc_estimate_find(&f->e, port);
@@ -82,7 +82,7 @@ static inline void assert_about(double got, double want)
 		fail_msg("%.9g instead of %.9g", got, want);
 }
 
-/* Settings of a port are in force that hold its sources. */
+/* Settings of a port are in force that throttle its sources. */
 static inline uint32_t hold(struct fixture *f, uint32_t node, unsigned int num,
 			    enum ibcc_congestion kind, uint32_t mbps)
 {
@@ -99,8 +99,8 @@ static inline uint32_t hold(struct fixture *f, uint32_t node, unsigned int num,
 	return port;
 }
 
-/* Each pass the switch of a port logs so many packets of an adapter, which sends at its link's rate
- * unless something else is said of it.
+/* In each pass the switch of a port logs a number of an adapter's packets. The adapter sends at its
+ * link's rate unless the test sets another one.
  */
 static inline void log_pair(struct fixture *f, uint32_t port, uint32_t src, uint32_t dst,
 			    unsigned int packets)
@@ -122,7 +122,7 @@ static inline struct ibcc_endport_cc *sw_cc(struct fixture *f, uint32_t node)
 	return &f->actual.ep[f->t->port[fabric_port(f->t, node, 0)].endport];
 }
 
-/* Marking on at one port of a switch. */
+/* Turns marking on at one port of a switch. */
 static inline struct ibcc_cc_sw_port_element *mark_at(struct fixture *f, uint32_t node,
 						      unsigned int num)
 {
@@ -171,7 +171,7 @@ static inline int setup_tree8(void **state)
 	return setup_for(state, fabric_tree2(8));
 }
 
-/* Nothing was counted, and nothing is logged, any more; roots go on being held. */
+/* Clears all counts and logs; roots stay throttled. */
 static inline void begin_anew(struct fixture *f)
 {
 	ibcc_estimator_reset(f->m);

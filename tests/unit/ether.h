@@ -65,7 +65,7 @@ static inline uint32_t ether_flow(struct ether *x, uint32_t from, uint32_t to)
 	return engine_flow(x->e, x->topo, from, to, 0);
 }
 
-/* A packet each so often. */
+/* Sends one packet in each interval. */
 static inline uint32_t ether_periodic(struct ether *x, uint32_t from, uint32_t to, uint32_t mbps)
 {
 	struct ibcc_flow_spec f = { .arrivals = IBCC_ARRIVALS_PERIODIC, .rate_mbps = mbps };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A fabric that answers MADs from arrays: a transport for tests, in no time but its own. Bytes are
- * made with libibmad's field tables, not with our codecs.
+/* A fabric that answers MADs from arrays: a transport for tests, on its own clock. Bytes are made
+ * with libibmad's field tables, not with our codecs.
  */
 #ifndef TEST_FAKE_FABRIC_H
 #define TEST_FAKE_FABRIC_H
@@ -9,7 +9,7 @@
 
 #define FAKE_BEGIN_NS 1000000000u
 
-/* Of a port, or of 0xff: all together. */
+/* Fills in the counters of a port, or for 0xff the sums of all ports. */
 static inline bool fake_count(const struct fake_fabric *f, const struct ibcc_topo_node *n,
 			      unsigned int num, bool all, struct fake_counters *sum)
 {
@@ -216,7 +216,7 @@ static inline void fake_sleep(struct fake_fabric *f, uint64_t ns)
 	f->fabric_ns += (double)ns * f->clock_rate;
 }
 
-/* What the fabric's time goes on by while the host waits. */
+/* How much the fabric's time goes on while the host waits. */
 static inline uint64_t fake_late_ns(const struct fake_fabric *f, uint64_t ns)
 {
 	return f->base.simulated ? (uint64_t)((double)ns * f->clock_rate) : ns;
@@ -290,7 +290,7 @@ static inline uint64_t fake_now_ns(struct ibcc_transport *t)
 	return fake_of(t)->now_ns;
 }
 
-/* Begins where the host's clock does, so that no moment is 0. */
+/* The fabric's time. It begins at the host's time, so that no moment is 0. */
 static inline uint64_t fake_fabric_ns(struct ibcc_transport *t)
 {
 	return FAKE_BEGIN_NS + (uint64_t)fake_of(t)->fabric_ns;
@@ -310,7 +310,8 @@ static const struct ibcc_transport_ops fake_ops = {
 	.free = fake_free,
 };
 
-/* All nodes alive, with every capability. The topology stays the caller's. */
+/* Makes a fabric with all nodes alive and with every capability. The topology stays the caller's.
+ */
 static inline struct fake_fabric *fake_fabric(const struct ibcc_topo *t)
 {
 	struct fake_fabric *f = calloc(1, sizeof(*f));
@@ -333,7 +334,7 @@ static inline struct fake_fabric *fake_fabric(const struct ibcc_topo *t)
 			.pma_cap2 = 0x2,   /* XmitWait in the extended counters */
 			.option_mask = 3ull << 49,
 			.tick = 7,
-			.log = { 1 }, /* of a switch, empty */
+			.log = { 1 }, /* log of a switch, empty */
 		};
 	return f;
 }

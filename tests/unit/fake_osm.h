@@ -41,14 +41,14 @@ static inline void fake_osm_free(osm_opensm_t *osm)
 		free(node->sw);
 		free(node);
 	}
-	/* A lock that was not given back could not be taken for writing. */
+	/* If a lock was not released, taking it for writing would fail. */
 	cl_plock_excl_acquire(&osm->lock);
 	cl_plock_release(&osm->lock);
 	cl_plock_destroy(&osm->lock);
 	free(osm);
 }
 
-/* 4X QDR, active, MTU 2048, VLs 0-3. */
+/* Adds a port: 4X QDR, active, MTU 2048, VLs 0-3. */
 static inline void fake_osm_port(osm_node_t *node, unsigned int num, uint64_t guid)
 {
 	osm_physp_t *p = &node->physp_table[num];

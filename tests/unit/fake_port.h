@@ -24,17 +24,19 @@
 
 enum behaviour {
 	ANSWER,
-	LOSE,      /* nothing ever comes back */
-	LOSE_ONCE, /* of each request the first attempt */
-	ECHO,      /* undeliverable, said at once */
-	LATE,      /* answers the first attempt only after its time, then the next one too */
+	LOSE,      /* no answer ever comes */
+	LOSE_ONCE, /* the first attempt of each request is lost */
+	ECHO,      /* undeliverable, reported at once */
+	LATE,      /* answers the first attempt only after its timeout, then the next one too */
 	TWICE,
 	BUSY_ONCE,
 	STATUS,
-	GARBAGE, /* before the answer: other class, other attribute, a request, half a datagram */
+	/* before the answer comes another class, another attribute, a request, or half a datagram
+	 */
+	GARBAGE,
 };
 
-/* A far end that keeps a queue of what it will say. */
+/* A far end that keeps a queue of datagrams to send. */
 struct port {
 	enum behaviour how;
 	uint64_t now_ns, latency_ns;
@@ -48,13 +50,13 @@ struct port {
 	unsigned int n_sent, open, most_open;
 	unsigned int attempts[MAX_SENT]; /* by attribute modifier, which numbers the requests */
 	uint32_t tid[MAX_SENT];
-	uint64_t sent_ns[MAX_SENT]; /* when, and to whom */
+	uint64_t sent_ns[MAX_SENT]; /* when each was sent, and to which node */
 	uint16_t sent_lid[MAX_SENT];
 	int send_err;
 	unsigned int send_errs_after;
 	struct ibcc_window *cancel_in_recv;
 	unsigned int last_timeout_ms;
-	uint16_t dead_lid; /* keeps silent whatever the others do */
+	uint16_t dead_lid; /* this node is always silent */
 	unsigned int dead_asked;
 };
 
@@ -203,7 +205,7 @@ static inline struct port_fixture port_setup_with(enum behaviour how,
 	x.w = ibcc_window_new(&port_ops, x.p, o);
 	assert_non_null(x.w);
 	for (size_t i = 0; i < n; i++) {
-		x.op[i].lid = (uint16_t)(1 + i); /* a node of its own for each */
+		x.op[i].lid = (uint16_t)(1 + i); /* each request goes to a node of its own */
 		ibcc_mad_request(x.op[i].mad, IBCC_MAD_CLASS_CC, IBCC_MAD_GET, 0x17, (uint32_t)i);
 	}
 	return x;
@@ -231,7 +233,7 @@ static inline int port_run(struct port_fixture *x)
 	return ibcc_window_run(x->w, x->op, x->n, x->deadline_ns, &x->stats);
 }
 
-/* All were answered, each with its own answer. */
+/* Asserts that every request got its own answer. */
 static inline void port_assert_answered(const struct port_fixture *x)
 {
 	for (size_t i = 0; i < x->n; i++) {

@@ -24,50 +24,51 @@
 struct fake_counters {
 	uint64_t xmit_data, rcv_data, xmit_pkts, rcv_pkts, xmit_wait;
 	uint32_t fecn, becn;
-	/* What flows all the time, by the node's own clock: words and ticks in a microsecond. */
+	/* Constant traffic, by the node's own clock: words and ticks in a microsecond. */
 	double words_per_us, ticks_per_us;
 };
 
-/* An endport and what its node says. The attributes are kept as the bytes on the wire. */
+/* An endport and the answers of its node. The attributes are kept as the bytes on the wire. */
 struct fake_node {
 	bool dead;      /* answers nothing */
-	bool cc_silent; /* nothing in class 0x21 */
+	bool cc_silent; /* no answer in class 0x21 */
 	bool no_cc;     /* refuses class 0x21 */
-	bool mute_rate; /* no answer to a second question for a rate, or a refusal */
+	bool mute_rate; /* no answer to a second question for a rate, or refuses it */
 	bool refuses_rate;
 	bool no_ext; /* CapabilityMask knows no extended speeds */
 	bool no_0x15;
-	bool no_samples;         /* silent to PortSamplesControl */
-	bool refuses_caps;       /* ... refuses it, and ClassPortInfo */
-	bool refuses_con;        /* PortRcvConCtrl */
-	unsigned int refuse_cc;  /* the next so many Gets of class 0x21 */
+	bool no_samples;         /* no answer to PortSamplesControl */
+	bool refuses_caps;       /* refuses PortSamplesControl and ClassPortInfo */
+	bool refuses_con;        /* refuses PortRcvConCtrl */
+	unsigned int refuse_cc;  /* refuses this many of the next Gets of class 0x21 */
 	bool no_log, log_silent; /* refuses CongestionLog, or gives no answer */
 	bool relative_limit;
-	bool deaf_sets;      /* takes Sets without keeping them */
-	uint16_t set_status; /* of a refused Set; 0: takes it */
-	unsigned int after;  /* ... when it has taken so many */
+	bool deaf_sets;      /* answers Sets without keeping the values */
+	uint16_t set_status; /* status of a refused Set; 0: accepts it */
+	unsigned int after;  /* refuses Sets after this many */
 	uint64_t cc_key;
 	bool protect;
-	unsigned int block; /* elements a block of 0x15 */
+	unsigned int block; /* elements in a block of 0x15 */
 	uint8_t cct_cap;
 	uint8_t sw_setting[192], ca_setting[192];
 	uint8_t element[256][4];
 	uint16_t cct_limit, cct[256];
-	uint32_t clock_base; /* TimeStamp's value where fabric time is 0 */
-	uint64_t late_ns;    /* beside the fabric's */
-	double clock_skew;   /* it runs so many times faster than time, and stands still at -1; 0:
-				with it */
+	uint32_t clock_base; /* TimeStamp's value at fabric time 0 */
+	uint64_t late_ns;    /* delay in addition to the fabric's */
+	double clock_skew;   /* relative speed of the clock; -1: stands still; 0: keeps time */
 	uint8_t log[224];    /* CongestionLog, bytes 32 on; its CurrentTimeStamp is the clock's */
-	uint32_t log_ts;     /* as last answered */
-	/* Where ClassPortInfo of PerfMgt redirects to; all else is answered at that QP only. */
+	uint32_t log_ts;     /* the last answered value */
+	/* Where ClassPortInfo of PerfMgt redirects; all other requests are answered at that QP
+	 * only.
+	 */
 	uint16_t redirect_lid;
 	uint32_t redirect_qp, redirect_key;
-	bool redirect_gid; /* and to a GID */
+	bool redirect_gid; /* the redirection has a GID, too */
 	uint16_t pma_cap;
 	uint32_t pma_cap2;
 	uint64_t option_mask;
 	uint8_t tick;
-	/* what came in */
+	/* requests that came in */
 	unsigned int n_gets, n_sets, n_logs;
 	uint64_t last_key;
 	uint16_t set_attr[16];
@@ -79,23 +80,27 @@ struct fake_fabric {
 	const struct ibcc_topo *t;
 	struct fake_node *node;         /* by endport */
 	struct fake_counters *counters; /* by fabric-wide port */
-	uint64_t now_ns, step_ns;       /* time, and how much of it a request takes */
-	uint64_t late_ns;               /* how long an answer lies about before it is taken */
-	double clock_rate, fabric_ns;   /* the fabric's clock against the transport's; its time */
-	int run_err;                    /* not 0: run() fails with it */
-	unsigned int sum_shift;         /* sums of all ports have lost so many bits */
+	uint64_t now_ns, step_ns;       /* time, and the time that a request takes */
+	uint64_t late_ns;               /* how long an answer waits before it is taken */
+	/* speed of the fabric's clock against the transport's; the fabric's time */
+	double clock_rate, fabric_ns;
+	int run_err;            /* not 0: the error of run() */
+	unsigned int sum_shift; /* bits that the sums of all ports have lost */
 	size_t largest_run;
 	unsigned int n_class[256];
-	/* Of all links; PortInfo's base speed is QDR. */
+	/* Speed of all links; PortInfo's base speed is QDR. */
 	unsigned int ext_active; /* LinkSpeedExtActive, or FAKE_XDR; 0: nodes have none */
-	bool withholds;          /* it is told only whom knows extended speeds */
-	bool fdr10, mute_fdr10;  /* by the vendor's attribute; nodes do not answer that at all */
-	/* Or of each link, an enum ibcc_link_speed by fabric-wide port; with `withholds`, extended
-	 * ones are told only whom knows them. What ports support is told along where `tells`.
+	bool withholds;          /* only a sender that knows extended speeds gets it */
+	/* in the vendor's attribute; nodes do not answer that attribute at all */
+	bool fdr10, mute_fdr10;
+	/* Or the speed of each link, an enum ibcc_link_speed by fabric-wide port. With `withholds`,
+	 * only a sender that knows extended speeds gets those. With `tells`, ports also report what
+	 * they support.
 	 */
 	const uint8_t *speed;
 	bool tells;
-	unsigned int n_again, n_vendor; /* PortInfo asked with bit 31, and the vendor's attribute */
+	/* requests for PortInfo with bit 31, and for the vendor's attribute */
+	unsigned int n_again, n_vendor;
 };
 #define FAKE_XDR 16u
 
@@ -107,7 +112,7 @@ static inline struct fake_fabric *fake_of(struct ibcc_transport *t)
 static inline bool fake_port_info(const struct fake_fabric *f, uint32_t node, uint32_t mod,
 				  bool no_ext, uint8_t *data)
 {
-	bool ext = mod & 0x80000000u; /* who asks knows extended speeds */
+	bool ext = mod & 0x80000000u; /* the sender knows extended speeds */
 	uint32_t num = mod & 0x7fffffffu;
 	static const int vls_code[] = { 0, 1, 2, 0, 3, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 5 };
 	const struct ibcc_topo_port *p;
@@ -180,7 +185,7 @@ static inline uint32_t fake_route(const struct fake_fabric *f, const uint8_t *ma
 	return node;
 }
 
-/* Status of the answer, or -1 for none. */
+/* Returns the status of the answer, or -1 for none. */
 static inline int fake_smp(struct fake_fabric *f, uint16_t attr, uint32_t mod, uint8_t *mad)
 {
 	uint32_t entry, node = fake_route(f, mad, &entry);

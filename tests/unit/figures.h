@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Failures that name the figure: cmocka says "0x14 != 0x19", which tells neither which one it is
- * nor what it is worth. With this, "law.increase is 20 (0x14), not 25 (0x19)".
+/* Failures that name the figure. cmocka prints "0x14 != 0x19", without the figure's name or its
+ * decimal value. With this file it is "law.increase is 20 (0x14), not 25 (0x19)".
  */
 #ifndef TEST_FIGURES_H
 #define TEST_FIGURES_H

@@ -33,7 +33,7 @@ static inline const char *files_write(const char *name, const char *text)
 	const char *path = files_path(name);
 	FILE *f;
 
-	unlink(path); /* it may be one that we must not write to */
+	unlink(path); /* the file may be one that we must not write to */
 	f = fopen(path, "w");
 	assert_non_null(f);
 	assert_true(fputs(text, f) >= 0);
@@ -41,7 +41,7 @@ static inline const char *files_write(const char *name, const char *text)
 	return path;
 }
 
-/* A whole text file, to be freed. */
+/* Reads a whole text file; the caller frees the result. */
 static inline char *files_read(const char *path)
 {
 	FILE *f = fopen(path, "r");

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Parameters made up by hand. A mild root: 6 sources for 32000 Mb/s need x = 6 * 32000 / 32000 - 1
- * = 5 and a table to 1.15 * 5 + .5 = 6.25 packet times; a source has a packet in 6 * 2000 * 8 /
- * 32000 = 3 us, and a timer of 3 / (.12 * 1.024) = 24.4, rounded up. A severe one: 36 for 3200
- * Mb/s, x = 359, 413.35 packet times, 180 us; a BECN is sqrt(36 / 9) = 2 entries, the timer 180 /
- * (.12 * 2 * 1.024) = 732.4.
+/* Invented parameters.
+ *
+ * A mild root: 6 sources for 32000 Mb/s need x = 6 * 32000 / 32000 - 1 = 5 and a table to 1.15 * 5
+ * + .5 = 6.25 packet times. A source has a packet in 6 * 2000 * 8 / 32000 = 3 us, and a timer of 3
+ * / (.12 * 1.024) = 24.4, rounded up.
+ *
+ * A severe root: 36 sources for 3200 Mb/s, x = 359, 413.35 packet times, 180 us. A BECN is sqrt(36
+ * / 9) = 2 entries, the timer 180 / (.12 * 2 * 1.024) = 732.4.
  */
 #ifndef TEST_HOTSPOTS_H
 #define TEST_HOTSPOTS_H

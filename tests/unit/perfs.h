@@ -28,12 +28,13 @@ struct perf {
 	struct ibcc_scenario s;
 	struct ibcc_perf_fleet fleet;
 	struct ibcc_perf_result result;
-	struct ibcc_why e;  /* the coordinator's */
-	const char *token;  /* of the hosts */
-	const char *script; /* all that host b says, whatever it is asked; NULL: it is real */
+	struct ibcc_why e; /* error of the coordinator */
+	const char *token; /* token of the hosts */
+	/* all that host b sends, whatever the request; NULL: b is a real host */
+	const char *script;
 };
 
-static struct perf *perf_now; /* for the threads */
+static struct perf *perf_now; /* the state for the threads */
 
 static void *perf_serve(void *arg)
 {
@@ -51,7 +52,7 @@ static void *perf_serve(void *arg)
 		close(fd);
 		return NULL;
 	}
-	/* shutdown() of the listening socket ends it where nobody came. */
+	/* If no client came, shutdown() of the listening socket ends the thread. */
 	if (fd >= 0)
 		h->rc = ibcc_perf_session(fd, &o, &h->e);
 	return NULL;
@@ -107,7 +108,7 @@ static inline int perf_run(struct perf *p, const char *token)
 	return rc;
 }
 
-/* All of the above; nothing is left after it. */
+/* Starts, connects and runs; checks that nothing is left afterwards. */
 static inline int perf_whole(struct perf *p, const char *plan)
 {
 	int rc;

@@ -28,7 +28,7 @@ struct fake_applier {
 	struct ibcc_applier base;
 	int ready_err;
 	uint64_t fail_guid; /* changes of this node fail, 0: none */
-	int fail_err;       /* ... with this error */
+	int fail_err;       /* with this error */
 	unsigned int runs;
 	struct ibcc_plan applied; /* all changes that took effect, in order */
 };
@@ -69,7 +69,7 @@ static inline struct fake_applier fake_applier(void)
 	return (struct fake_applier){ .base = { &fake_ops, "fake", true, IBCC_BOUNDS_DEFAULT } };
 }
 
-/* The value that the fabric has for an attribute after all that was applied, or -1. */
+/* The fabric's value of an attribute after all changes that were applied, or -1. */
 static inline int fake_value(const struct fake_applier *f, uint64_t guid, uint16_t attr_id,
 			     uint32_t attr_mod)
 {

@@ -117,7 +117,7 @@ static inline void at_rest(struct fixture *f, unsigned int n, struct ibcc_state 
 	assert_int_equal(f->c.estimate.n_roots, 0);
 }
 
-/* The slow sink's flows and the victim's take turns: each has a third of what it takes. */
+/* The slow sink's flows and the victim's take turns: each has a third of the sink's rate. */
 static inline void congested(struct fixture *f, unsigned int n, struct ibcc_state *state)
 {
 	send(f, SLOW_MBPS / 3, SLOW_MBPS / 3, 844);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What there is to report on the Lustre fabric. */
+/* A state of the Lustre fabric to report on. */
 #ifndef TEST_REPORTS_H
 #define TEST_REPORTS_H
 
@@ -9,8 +9,7 @@
 
 #include "daemon/report/report.h"
 
-/* A cycle as it is after some passes over the Lustre fabric with marking on and tables of no delay.
- */
+/* A cycle after some passes over the Lustre fabric, with marking on and tables of no delay. */
 struct fixture {
 	struct traffic tr;
 	struct ibcc_cycle c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Scenario files in tests: such that are good, and what is said of bad ones. */
+/* Scenario files in tests: valid ones, and the errors of invalid ones. */
 #ifndef TEST_SCENARIOS_H
 #define TEST_SCENARIOS_H
 
@@ -30,7 +30,7 @@ static inline void text_ok(const char *text, struct ibcc_scenario *s)
 	load_ok(files_write("s.yaml", text), s);
 }
 
-/* Each "%" in errors stands for the file's name and a colon. */
+/* Each "%" in `errors` stands for the file's name and a colon. */
 static inline void text_bad(const char *text, const char *errors)
 {
 	const char *path = files_write("s.yaml", text);
@@ -45,7 +45,7 @@ static inline void text_bad(const char *text, const char *errors)
 					*errors == '%' ? path : errors);
 	assert_int_equal(ibcc_scenario_load(path, &s, &e), -EINVAL);
 	assert_string_equal(e.text ? e.text : "", want);
-	assert_int_equal(s.seed, 4711); /* untouched */
+	assert_int_equal(s.seed, 4711); /* the value is unchanged */
 	ibcc_yaml_errors_fini(&e);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Estimates made up by hand, on a tree of two levels of 4-port switches: adapters 0..7,
- * leaves 8..11 with two adapters each at ports 1 and 2, roots 12 and 13. Passes of 1 ms, packets of
- * 2000 bytes.
+/* Invented estimates, on a tree of two levels of 4-port switches: adapters 0..7, leaves 8..11 with
+ * two adapters each at ports 1 and 2, roots 12 and 13. Passes of 1 ms, packets of 2000 bytes.
  */
 #ifndef TEST_SCENES_H
 #define TEST_SCENES_H
@@ -26,7 +25,7 @@ static inline int setup_scene(void **state)
 	return 0;
 }
 
-/* One more root: n adapters from `first` on wait for it, and send as much again elsewhere. */
+/* Adds a root: n adapters from `first` on wait for it, and send as much again elsewhere. */
 static inline struct ibcc_root *see(struct fixture *f, uint32_t node, unsigned int num,
 				    enum ibcc_congestion kind, uint32_t first, uint32_t n)
 {
@@ -62,19 +61,21 @@ static inline struct ibcc_root *see(struct fixture *f, uint32_t node, unsigned i
 	return r;
 }
 
-/* The port to adapter 6, which is slow: adapters 0 to 3 wait for it. */
+/* Adds the port to adapter 6, which is slow: adapters 0 to 3 wait for it. */
 static inline struct ibcc_root *see_slow(struct fixture *f)
 {
 	return see(f, 11, 1, IBCC_CONGESTION_OUTPUT, 0, 4);
 }
 
-/* The link from a root switch to adapter 6's leaf, which is full. */
+/* Adds the link from a root switch to adapter 6's leaf, which is full. */
 static inline struct ibcc_root *see_full(struct fixture *f)
 {
 	return see(f, 12, 4, IBCC_CONGESTION_INPUT, 0, 4);
 }
 
-/* Its counters count so many contributors, n_heavy as equal ones; so many marks in each pass. */
+/* Sets the counters of a root: n contributors, which equal n_heavy heavy ones, and the marks in
+ * each pass.
+ */
 static inline void mark(struct ibcc_root *r, uint32_t n, uint32_t n_heavy, uint64_t marks)
 {
 	r->n_marked = n;
@@ -82,7 +83,7 @@ static inline void mark(struct ibcc_root *r, uint32_t n, uint32_t n_heavy, uint6
 	r->becn = marks;
 }
 
-/* Its switch's log names n pairs that find their bottleneck there. */
+/* Sets the log of the root's switch: it names n pairs that find their bottleneck there. */
 static inline void tell(struct ibcc_root *r, uint32_t n, double mbps)
 {
 	r->logged = true;
@@ -116,7 +117,7 @@ static inline bool is_on(const struct fixture *f, const struct ibcc_root *r)
 	return at(f, r->port) && ibcc_phase_sets(at(f, r->port)->phase);
 }
 
-/* Passes until a root is no more controlled, or so many. */
+/* Counts passes until the tuner no longer controls a root; stops at a limit. */
 static inline unsigned int passes_on(struct fixture *f, const struct ibcc_root *r, unsigned int max)
 {
 	unsigned int n = 0;
@@ -128,8 +129,8 @@ static inline unsigned int passes_on(struct fixture *f, const struct ibcc_root *
 	return n;
 }
 
-/* Two passes to confirm a root, and three for its settings to settle: the next is the first that it
- * is judged by.
+/* Makes the passes until a root is held: two to confirm the root, and three for its settings to
+ * settle. The next pass is the first that judges the settings.
  */
 static inline const struct ibcc_root_parameters *hold(struct fixture *f, const struct ibcc_root *r)
 {
@@ -153,7 +154,7 @@ static inline void start_anew(struct fixture *f)
 	f->n_changed = 0;
 }
 
-/* A tuner with the parameters as they are now. */
+/* Makes a tuner with the present parameters. */
 static inline void retune(struct fixture *f)
 {
 	forget(f);

@@ -19,7 +19,7 @@
 #define CA     IBCC_CC_ATTR_CA_SETTING
 #define CCT    IBCC_CC_ATTR_CCT
 
-/* Transactions are what another process left, with the checksum that it gives them. */
+/* Transactions as another process left them, with the checksum that it computes. */
 #define SET_OUTCOME(word)                                                                          \
 	"UPDATE txn AS t SET outcome = '" word                                                     \
 	"', sum = " IBCC_STATE_TXN_SUM("t.undone_by", "'" word "'")

@@ -13,22 +13,22 @@
 #define TRAFFIC_TICK_PS     8000ull
 #define TRAFFIC_PACKET      2074u /* bytes on the wire */
 
-/* A port's load until told otherwise. */
+/* A port's load until a test changes it. */
 struct traffic_port {
 	uint32_t mbps;
 	uint16_t wait_permille;
 	uint32_t becn, fecn; /* in each interval */
 	bool silent;         /* does not answer */
-	bool unmeasured;     /* nobody knows the unit of its waits */
+	bool unmeasured;     /* the unit of its waits is unknown */
 };
 
 struct traffic {
 	const struct ibcc_topo *t;
 	struct ibcc_snapshot s;
 	uint64_t now_ns;
-	uint64_t late_ns; /* readings are taken for so much later than they are */
+	uint64_t late_ns; /* readings are taken this much later than they are dated */
 	struct traffic_port port[256];
-	uint32_t rcv_mbps[256]; /* by port: what comes in */
+	uint32_t rcv_mbps[256]; /* by port: the rate that comes in */
 	struct ibcc_counters ctr[256];
 };
 
@@ -42,7 +42,7 @@ static inline void traffic_init(struct traffic *tr, const struct ibcc_topo *t)
 		memset(tr->ctr[i].width, 64, sizeof(tr->ctr[i].width));
 }
 
-/* One interval of the present loads. */
+/* Makes one interval of the present loads. */
 static inline void traffic_pass(struct traffic *tr)
 {
 	tr->now_ns += TRAFFIC_INTERVAL_NS;
@@ -90,9 +90,8 @@ static inline void traffic_log(struct traffic *tr, uint32_t node, uint16_t slid,
 		assert_int_equal(ibcc_snapshot_mark(&tr->s, &m), 0);
 }
 
-/* The Lustre fabric without control: four sources share what the slow sink takes, and what the
- * first switch's link to the second has left over stays unused (P. Huang and A. Chu: 626 of
- * 4000 MB/s each).
+/* The Lustre fabric without control. Four sources share what the slow sink takes, and the rest of
+ * the first switch's link to the second stays unused (P. Huang and A. Chu: 626 of 4000 MB/s each).
  */
 static inline void traffic_lustre_off(struct traffic *tr)
 {
@@ -106,7 +105,8 @@ static inline void traffic_lustre_off(struct traffic *tr)
 	*traffic_at(tr, LUSTRE_SW2, 2) = (struct traffic_port){ .mbps = 4987 };
 }
 
-/* The ideal: the slow sink as busy as before, src4 has the rest of the link between the switches.
+/* The ideal: the slow sink is as busy as before, and src4 has the rest of the link between the
+ * switches.
  */
 static inline void traffic_lustre_tuned(struct traffic *tr)
 {

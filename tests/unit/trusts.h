@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Readings of traffic that is known exactly, taken at the two ends of each link at times of their
- * own, by ports that tell the truth and by such that do not.
+/* Readings of exactly known traffic, taken at the two ends of each link at different times. Some
+ * ports report true counters and others do not.
  */
 #ifndef TEST_TRUSTS_H
 #define TEST_TRUSTS_H
@@ -13,18 +13,18 @@
 #include <ibcc/snapshot.h>
 
 #define SLOT_NS     1000000ull
-#define SLOTS       4u /* of an interval */
+#define SLOTS       4u /* slots in an interval */
 #define INTERVAL_NS (SLOTS * SLOT_NS)
-#define SLOT_BYTES  4000000u /* that a link of 32 Gb/s carries in a slot */
+#define SLOT_BYTES  4000000u /* bytes that a link of 32 Gb/s carries in a slot */
 #define PACKET      2000u
 #define MAX_SLOTS   4000u
 #define MAX_PORTS   64u
 
-/* What a port tells, as shares of what is so, in permille. */
+/* What a port reports, as shares of the true values, in permille. */
 struct tells {
 	uint32_t sent, received, packets;
-	uint32_t wait_permille; /* of the interval, whatever is sent */
-	uint32_t fecn_permille; /* of the packets that came */
+	uint32_t wait_permille; /* share of the interval, whatever is sent */
+	uint32_t fecn_permille; /* share of the packets that came */
 	bool silent, lacks_counters;
 };
 
@@ -32,9 +32,10 @@ struct world {
 	struct ibcc_topo *t;
 	struct ibcc_snapshot s;
 	uint64_t sum[MAX_PORTS]
-		    [MAX_SLOTS + 1]; /* bytes that a port has sent by the begin of a slot */
+		    [MAX_SLOTS + 1]; /* bytes that a port has sent by the beginning of a slot */
 	struct tells tells[MAX_PORTS];
-	uint32_t read_ns[MAX_PORTS]; /* after the begin of an interval: when a port is read */
+	/* time after the beginning of an interval at which a port is read */
+	uint32_t read_ns[MAX_PORTS];
 	struct ibcc_counters ctr[MAX_PORTS];
 	uint64_t seen[MAX_PORTS][2]; /* true bytes at the reading before */
 	unsigned int n;              /* passes */
@@ -47,7 +48,8 @@ static inline bool is_linked(const struct world *w, uint32_t port)
 	return w->t->port[port].num && w->t->port[port].peer != IBCC_NONE;
 }
 
-/* Each link sends `permille` of its rate in all slots, or, with 0, all or nothing by chance. */
+/* Each link sends `permille` of its rate in all slots; with 0, each slot is randomly full or empty.
+ */
 static inline void fill(struct world *w, uint32_t permille)
 {
 	for (uint32_t i = 0; i < w->t->n_ports; i++)
@@ -57,7 +59,7 @@ static inline void fill(struct world *w, uint32_t permille)
 									    : 0);
 }
 
-/* A world whose links all send so. */
+/* Makes a world in which all links send at this rate. */
 static inline void open_world(struct world *w, uint32_t permille)
 {
 	memset(w, 0, sizeof(*w));
@@ -68,7 +70,7 @@ static inline void open_world(struct world *w, uint32_t permille)
 	for (uint32_t i = 0; i < w->t->n_ports; i++) {
 		w->tells[i] = (struct tells){ .sent = 1000, .received = 1000, .packets = 1000 };
 		memset(w->ctr[i].width, 64, sizeof(w->ctr[i].width));
-		w->read_ns[i] = 100; /* no time 0 */
+		w->read_ns[i] = 100; /* no reading at time 0 */
 	}
 	fill(w, permille);
 }
@@ -79,7 +81,7 @@ static inline void close_world(struct world *w)
 	ibcc_topo_free(w->t);
 }
 
-/* Bytes that a port has sent by a time. */
+/* Bytes that a port has sent by a given time. */
 static inline uint64_t sent_by(const struct world *w, uint32_t port, uint64_t ns)
 {
 	uint64_t slot = ns / SLOT_NS;
@@ -135,7 +137,7 @@ static inline enum ibcc_doubt doubt_of(const struct world *w, uint32_t node, uns
 	return w->s.port[fabric_port(w->t, node, num)].trust.doubt;
 }
 
-/* Switches so long after the begin of an interval, adapters at it. */
+/* Reads switches `ns` after the beginning of an interval, and adapters at the beginning. */
 static inline void read_switches_at(struct world *w, uint32_t ns)
 {
 	for (uint32_t i = 0; i < w->t->n_ports; i++)

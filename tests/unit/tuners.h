@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A tuner whose settings are on the fabric in the next pass. How the fabric answers is scripted by
- * each test: by counters, or by estimates (scenes.h).
+/* A tuner whose settings are on the fabric in the next pass. Each test scripts how the fabric
+ * answers: by counters, or by estimates (scenes.h).
  */
 #ifndef TEST_TUNERS_H
 #define TEST_TUNERS_H
@@ -18,7 +18,7 @@
 #define SEEN_MAX     40u
 #define ENDPORTS_MAX 16u
 
-/* What is in the estimate of the next pass. */
+/* The contents of the next pass's estimate. */
 struct scene {
 	struct ibcc_estimate pic;
 	struct ibcc_root root[SEEN_MAX];
@@ -33,16 +33,16 @@ struct fixture {
 	struct ibcc_settings actual;
 	struct ibcc_tuner_params p;
 	struct ibcc_tuner *tn;
-	struct ibcc_ledger ledger;  /* the tuner's */
-	bool apply;                 /* what is wanted is on the fabric in the next pass, ... */
-	bool refuse[ENDPORTS_MAX];  /* ... but for these endports */
+	struct ibcc_ledger ledger;  /* the ledger of the tuner */
+	bool apply;                 /* wanted settings are on the fabric in the next pass */
+	bool refuse[ENDPORTS_MAX];  /* the wanted settings of these endports are not applied */
 	uint32_t n_changed;         /* steps that changed something */
-	struct ibcc_decisions said; /* in the last pass */
+	struct ibcc_decisions said; /* decisions of the last pass */
 	bool suspect;
-	struct ibcc_target last; /* of the last step that wanted something */
+	struct ibcc_target last; /* target of the last step that wanted changes */
 	struct traffic tr;
 	struct ibcc_estimator *e;
-	uint32_t n_roots; /* in the last estimate */
+	uint32_t n_roots; /* roots in the last estimate */
 	struct scene s;
 };
 
@@ -61,7 +61,7 @@ static inline uint32_t end_milli(const struct ibcc_endport_cc *ca)
 	return ibcc_cct_entry_delay_milli(ca->cct.entry[ca->cct.limit]);
 }
 
-/* All nodes have congestion control, two blocks of table or one of port elements. */
+/* All nodes have congestion control, with two blocks of table or one of port elements. */
 static inline void settings_for(struct ibcc_settings *s, const struct ibcc_topo *t)
 {
 	assert_int_equal(ibcc_settings_init(s, t), 0);
@@ -111,7 +111,7 @@ static inline int setup_tree(void **state)
 	return setup_for(state, fabric_tree2(4));
 }
 
-/* The tuner forgets all. */
+/* The tuner forgets everything. */
 static inline void forget(struct fixture *f)
 {
 	ibcc_tuner_reset(f->tn);
@@ -134,7 +134,7 @@ static inline int teardown(void **state)
 	return 0;
 }
 
-/* *wanted is on the fabric from now on. */
+/* From now on *wanted is on the fabric. */
 static inline void take(struct fixture *f, const struct ibcc_settings *wanted)
 {
 	struct ibcc_settings s;
@@ -152,7 +152,9 @@ static inline void take(struct fixture *f, const struct ibcc_settings *wanted)
 	f->actual = s;
 }
 
-/* The rest of a pass of the loop, without I/O. Returns the number of Sets it would take. */
+/* Does the rest of a pass of the loop, without I/O. Returns the number of Sets that the pass would
+ * send.
+ */
 static inline uint32_t decide(struct fixture *f, const struct ibcc_estimate *pic)
 {
 	struct ibcc_target target;
@@ -188,7 +190,7 @@ static inline uint32_t decide(struct fixture *f, const struct ibcc_estimate *pic
 	return n;
 }
 
-/* A pass by counters. */
+/* Makes a pass by counters. */
 static inline uint32_t step(struct fixture *f)
 {
 	struct ibcc_estimate pic;
@@ -197,7 +199,7 @@ static inline uint32_t step(struct fixture *f)
 
 	traffic_pass(&f->tr);
 	if (p->n_endports != f->t->n_endports)
-		p = NULL; /* of another fabric */
+		p = NULL; /* the parameters are of another fabric */
 	assert_int_equal(ibcc_estimator_run(f->e, f->t, &f->tr.s, &f->actual, p, &pic), 0);
 	f->n_roots = pic.n_roots;
 	n = decide(f, &pic);
@@ -211,7 +213,7 @@ static inline void steps(struct fixture *f, unsigned int n)
 		step(f);
 }
 
-/* What was decided for the root at a port; NULL: nothing. */
+/* The parameters of the root at a port; NULL: there are none. */
 static inline const struct ibcc_root_parameters *at(const struct fixture *f, uint32_t port)
 {
 	const struct ibcc_parameters *p = ibcc_tuner_parameters(f->tn);
@@ -232,7 +234,7 @@ static inline const struct ibcc_decision *said(const struct fixture *f,
 	return NULL;
 }
 
-/* The last pass decided that, and nothing else. */
+/* Asserts that the last pass decided this, and nothing else. */
 static inline const struct ibcc_decision *only(const struct fixture *f,
 					       enum ibcc_decision_code code)
 {
@@ -242,7 +244,7 @@ static inline const struct ibcc_decision *only(const struct fixture *f,
 	return &f->said.decision[0];
 }
 
-/* What the last pass found, which decided nothing. */
+/* The situation that the last pass found, which decided nothing. */
 static inline enum ibcc_situation_code found(const struct fixture *f)
 {
 	assert_int_equal(f->said.n, 0);
@@ -250,7 +252,7 @@ static inline enum ibcc_situation_code found(const struct fixture *f)
 	return f->said.situation.code;
 }
 
-/* Does the reason for the last new value of a node's attribute say so? */
+/* Asserts that the reason for the last new value of a node's attribute has this text. */
 static inline void assert_why(const struct fixture *f, uint32_t node, uint16_t attr_id,
 			      const char *what)
 {

@@ -17,7 +17,7 @@ static inline struct ibcc_topo *walk(struct ibcc_transport *tr, char *why, size_
 	return t;
 }
 
-/* The same Gets one by one, as whoever carries them likes. */
+/* Carries out the Gets one by one, in any order that the caller likes. */
 static inline struct ibcc_topo *walk_slowly(struct fake_fabric *f, struct ibcc_walk_options o)
 {
 	struct ibcc_walk *w = ibcc_walk_new(&o);
