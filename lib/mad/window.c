@@ -7,7 +7,7 @@
  * Works on hardware, where each request is answered or comes back as undeliverable, and below
  * umad2sim over ibsim, where a request may vanish:
  * - Only the low 32 bits of a transaction ID are ours. They number the sends, so an answer also
- *   tells which sends the other side has taken from its queue.
+ *   shows which sends the other side has taken from its queue.
  * - A node gets no more than its share of the window, and one that is dead costs one request's
  *   attempts.
  * - A write hangs when the queue of a server that does not read is full. After MUTE_LIMIT sends

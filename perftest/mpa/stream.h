@@ -24,7 +24,7 @@ struct ibcc_mpa_stream;
 
 struct ibcc_mpa_stream_options {
 	struct ibcc_mpa_rules rules;
-	/* segments begin with an FPDU, unless the path cut the stream anew */
+	/* segments begin with an FPDU, unless the path re-segments the stream */
 	bool aligned;
 	size_t window_bytes; /* octets that are kept beyond the first gap */
 	void (*on_message)(void *arg, const struct ibcc_mpa_event *ev);
