@@ -13,9 +13,10 @@
 
 #include "lib/mad/collector_state.h"
 
-#define ALL_PORTS     0xffu
-#define IDLE_PERCENT  1u
-#define DETAIL_PASSES 64u /* most passes between two readings of the ports */
+#define ALL_PORTS    0xffu
+#define IDLE_PERCENT 1u
+/* Ports are read at least once in this many passes, whatever the sums say. */
+#define DETAIL_PASSES 64u
 
 /* How many words a port may send, and how many ticks it may wait, in an interval and still be idle:
  * the least of all ports. False: it is not known.
