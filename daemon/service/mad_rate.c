@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Rates from the transport's counts, once in a pass (mad_rate.h). */
+/* Computes rates from the transport's counts, once in each polling cycle (mad_rate.h). */
 #include "daemon/service/mad_rate.h"
 
 #include <stdlib.h>

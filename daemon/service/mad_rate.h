@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How many MADs a second go to the fabric, and to the node that gets most of them. */
+/* How many MADs a second the daemon sends to the fabric, and to the node that gets most of them. */
 #ifndef IBCC_DAEMON_MAD_RATE_H
 #define IBCC_DAEMON_MAD_RATE_H
 
@@ -7,26 +7,27 @@
 
 #include <ibcc/transport.h>
 
-/* All zero before the first look. */
+/* All zero before the first call. */
 struct ibcc_mad_rate {
-	uint64_t t_ns, sent;     /* at the last look */
-	uint64_t *node_sent;     /* likewise, by LID, owned */
-	uint64_t minute_ns;      /* when the minute of SMPs began */
-	uint64_t smps, smps_ago; /* then, and in the whole minute before */
-	/* between the last two looks: */
+	uint64_t t_ns, sent;     /* time and count at the last call */
+	uint64_t *node_sent;     /* MADs sent to each LID at the last call; owned */
+	uint64_t minute_ns;      /* when the current minute of SMPs began */
+	uint64_t smps, smps_ago; /* SMPs at that time, and during the whole minute before */
+	/* Rate between the last two calls. */
 	double per_s;
-	double busiest_per_s; /* of all nodes the most, */
-	uint16_t busiest_lid; /* by this one; 0: nobody */
+	double busiest_per_s; /* the highest rate to one node */
+	uint16_t busiest_lid; /* LID of that node; 0: there is none */
 };
 
 void ibcc_mad_rate_fini(struct ibcc_mad_rate *r);
 
-/* To be called once in a pass. Looks that are at the same time, or without memory, change nothing.
+/* Call once in each polling cycle. Changes nothing if no time has passed since the last call, or if
+ * there is no memory.
  */
 void ibcc_mad_rate_look(struct ibcc_mad_rate *r, const struct ibcc_transport_stats *s,
 			uint64_t now_ns);
 
-/* SMPs in the last minute that has gone by altogether, and in what there is of this one. */
+/* SMPs in the last complete minute plus those in the current one. */
 uint64_t ibcc_mad_rate_smps(const struct ibcc_mad_rate *r, const struct ibcc_transport_stats *s);
 
 #endif

@@ -8,8 +8,8 @@
 
 #include <ibcc/clean.h>
 
-/* infiniband-diags of rdma-core read the first one by default, libosmcomp of Debian, and OpenSM by
- * it, the last one; older infiniband-diags had a folder of their own.
+/* Default files: infiniband-diags of rdma-core reads the first one. The last one is read by
+ * Debian's libosmcomp, and so by OpenSM. Older infiniband-diags had a folder of their own.
  */
 static const char *const usual_files[] = { "/etc/rdma/ib-node-name-map",
 					   "/etc/infiniband-diags/ib-node-name-map",
@@ -30,8 +30,8 @@ nn_map_t *ibcc_node_map_open(const char *file)
 
 static bool name_of(void *arg, uint64_t guid, char name[IBCC_DESC_BYTES])
 {
-	/* Of a node that the map does not have, libosmcomp cleans the description in its place,
-	 * which it takes to be NodeDescription's 64 bytes.
+	/* If the map lacks a node, libosmcomp cleans the node's description in place. It assumes a
+	 * buffer of NodeDescription's 64 bytes.
 	 */
 	char none[IBCC_DESC_BYTES] = "", *text = remap_node_name(arg, guid, none);
 

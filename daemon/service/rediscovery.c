@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* When the fabric is discovered again (rediscovery.h). The longer discoveries take, and the more
- * of them find nothing new, the longer are the pauses between them.
+/* Decides when to discover the fabric again (rediscovery.h). The pauses grow with the time that
+ * discoveries take, and with the number of discoveries that find nothing new.
  */
 #include "daemon/service/rediscovery.h"
 
@@ -9,8 +9,8 @@
 #define HINTED_NS   (60 * SECOND_NS)
 #define REGULAR_NS  (900 * SECOND_NS)
 #define QUIET_NS    (1 * SECOND_NS)  /* the subnet manager is at work as long as traps come */
-#define PATIENCE_NS (10 * SECOND_NS) /* with hints that do not end */
-#define SHARE       4u               /* of the time at most one in so many parts is discovery's */
+#define PATIENCE_NS (10 * SECOND_NS) /* longest wait while hints keep coming */
+#define SHARE       4u               /* discovery takes at most 1/SHARE of the time */
 #define MOST_FUTILE 10u
 
 void ibcc_rediscovery_hint(struct ibcc_rediscovery *r, uint64_t now_ns)
@@ -27,7 +27,7 @@ void ibcc_rediscovery_unread(struct ibcc_rediscovery *r, uint32_t n, uint64_t no
 	r->unread = n;
 }
 
-/* From one discovery to the next, if there is a reason. */
+/* The pause from one discovery to the next, if there is a reason for one. */
 static uint64_t gap_ns(const struct ibcc_rediscovery *r, unsigned int doublings, uint64_t most)
 {
 	uint64_t least = SHARE * r->took_ns, ns = LEAST_NS << doublings;
@@ -59,8 +59,8 @@ void ibcc_rediscovery_done(struct ibcc_rediscovery *r, uint64_t from_ns, uint64_
 		r->futile++;
 	r->last_ns = now_ns;
 	r->took_ns = now_ns - from_ns;
-	/* What came while it was under way may be missing in it; and where something was found, the
-	 * subnet manager may not have been through with it.
+	/* A discovery may miss a change that was reported while it ran. And if it found a change,
+	 * the subnet manager may not have finished with that change.
 	 */
 	if (changed && r->first_ns)
 		r->first_ns = r->hint_ns = now_ns;

@@ -13,7 +13,7 @@ void ibcc_repair_counts_fini(struct ibcc_repair_counts *r)
 	*r = (struct ibcc_repair_counts){ 0 };
 }
 
-/* Forgets attributes of which the next repair would not belong to the last one. */
+/* Forgets attributes that were last repaired too long ago for the next repair to belong to it. */
 static void forget_old(struct ibcc_repair_counts *r)
 {
 	uint32_t kept = 0;
@@ -33,14 +33,15 @@ static void count(struct ibcc_repair_counts *r, const struct ibcc_change *c, uin
 {
 	struct ibcc_repaired *grown;
 
-	/* Repairs come in the order of the last ones, so the next is near. */
+	/* Repairs come in the order of the last ones, so the next entry is near. */
 	for (uint32_t k = 0; k < r->n; k++) {
 		struct ibcc_repaired *a = &r->attr[(*hint + k) % r->n];
 
 		if (!is_about(a, c))
 			continue;
 		*hint = (*hint + k) % r->n;
-		a->n += a->last_pass != r->pass; /* a table is several changes */
+		/* a table counts once, although it is several changes */
+		a->n += a->last_pass != r->pass;
 		a->last_pass = r->pass;
 		return;
 	}

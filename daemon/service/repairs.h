@@ -13,29 +13,30 @@
 #include <ibcc/topo.h>
 #include <ibcc/why.h>
 
-/* An attribute counts as fought over after so many repairs. A node that restarts needs one, and one
- * that restarts again needs two.
+/* An attribute counts as fought over after this many repairs. A node that restarts needs one
+ * repair, and a node that restarts again needs two.
  */
 #define IBCC_REPAIRS_MANY 4u
-/* Two repairs belong together if no more polling cycles lie between them: ten minutes at the
- * default interval, so a job that runs every five minutes is noticed, too.
+/* Two repairs belong together if at most this many polling cycles lie between them. At the default
+ * interval that is ten minutes, so a job that runs every five minutes is noticed, too.
  */
 #define IBCC_REPAIRS_TOGETHER 600u
-/* The state is degraded for so many polling cycles after the last repair. Settings of ours are read
- * every eight, so a program that writes all the time keeps the state degraded all the time.
+/* The state is degraded for this many polling cycles after the last repair. The daemon reads its
+ * own settings every eight cycles, so a program that writes all the time keeps the state degraded
+ * all the time.
  */
 #define IBCC_REPAIRS_HOLD 10u
 
-/* What was repaired of one attribute. */
+/* Repairs of one attribute. */
 struct ibcc_repaired {
 	uint64_t node_guid;
 	uint8_t port;
 	uint16_t attr_id;
-	uint32_t n; /* repairs that belong together */
+	uint32_t n; /* number of repairs that belong together */
 	uint64_t first_pass, last_pass;
 };
 
-/* Zero is a beginning. */
+/* All zero at the start. */
 struct ibcc_repair_counts {
 	uint64_t pass;
 	uint32_t n, cap;
@@ -43,13 +44,13 @@ struct ibcc_repair_counts {
 };
 void ibcc_repair_counts_fini(struct ibcc_repair_counts *r);
 
-/* To be called in each polling cycle, with what it has repaired; NULL: nothing. Without memory a
- * repair is not counted.
+/* Call in each polling cycle with the changes that it repaired (NULL: none). If there is no memory,
+ * a repair is not counted.
  */
 void ibcc_repair_counts_note(struct ibcc_repair_counts *r, const struct ibcc_plan *repaired);
 
-/* Are attributes fought over now? Then *why names the one that was repaired most often, and says
- * what the operator can do; else it is left alone. `t` may be NULL.
+/* Are attributes fought over now? If so, *why names the one that was repaired most often and says
+ * what the operator can do; otherwise *why is left alone. `t` may be NULL.
  */
 bool ibcc_repair_counts_trouble(const struct ibcc_repair_counts *r, const struct ibcc_topo *t,
 				struct ibcc_why *why);

@@ -19,7 +19,9 @@
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 
-/* After a plan that failed; the bounds of the applier see to it that no node gets too much. */
+/* The longest pause after a failed plan, in polling cycles. The applier's limits see to it that no
+ * node gets too many MADs.
+ */
 #define HOLD_MAX_PASSES 8u
 
 bool ibcc_service_writes(const struct ibcc_service *s)
@@ -39,7 +41,7 @@ static const char *state_trouble(const struct ibcc_service *s)
 	return text ? text : "";
 }
 
-/* A plan that failed is not tried again at once: the reason is seldom gone after one pass. */
+/* Delays the next try of a plan that failed: the reason is seldom gone after one polling cycle. */
 static void count_hold(struct ibcc_service *s, bool tried)
 {
 	if (!tried)
@@ -55,7 +57,7 @@ static void count_hold(struct ibcc_service *s, bool tried)
 	s->hold = s->hold_next;
 }
 
-/* Remembers for the status how a pass went. */
+/* Remembers the result of a polling cycle for the status. */
 static int conclude(struct ibcc_service *s, int rc, const struct ibcc_why *why)
 {
 	s->last_err = rc;
@@ -71,7 +73,7 @@ static int run_cycle(struct ibcc_service *s, const struct ibcc_act *act, struct 
 {
 	int rc = ibcc_cycle_run(&s->cycle, act, why);
 
-	/* Without memory for it there is no prediction. */
+	/* If there is no memory for it, there is no prediction. */
 	if (!rc)
 		ibcc_predictor_look(s->predictor, &s->cycle, s->state);
 
@@ -96,7 +98,7 @@ int ibcc_service_pass_dry(struct ibcc_service *s, struct ibcc_why *why)
 	return conclude(s, rc ? rc : run_cycle(s, &act, why), why);
 }
 
-/* An apply that was asked for is all or nothing, and does not wait for the end of a pause. */
+/* An apply that an operator asked for is all or nothing, and does not wait until a pause ends. */
 static void act_by_request(struct ibcc_service *s, const struct ibcc_request *r,
 			   struct ibcc_act *act)
 {
@@ -131,7 +133,8 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	if (rc == -ENOMEM)
 		ibcc_why_set(why, rc, "%s", disk.text);
 	else
-		rc = ibcc_service_prepare(s, why); /* the applier comes with the port */
+		/* the applier is created when the port is opened */
+		rc = ibcc_service_prepare(s, why);
 	if (rc)
 		return conclude(s, rc, why);
 	act.bookless = stored ? NULL : disk.text;
@@ -212,7 +215,7 @@ int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit,
 		return rc;
 	list = id > 0 ? ibcc_state_transaction(s->state, id, &rc)
 		      : ibcc_state_history(s->state, limit, &rc);
-	/* On a new host there is no file, and nobody but the daemon may make one. */
+	/* On a new host there is no file, and only the daemon may create one. */
 	if (!list && access(s->config.state_file, F_OK) && errno == ENOENT) {
 		list = id > 0 ? NULL : json_array();
 		rc = -ENOENT;
@@ -245,7 +248,7 @@ static json_t *sm_status(const struct ibcc_service *s)
 				   (int)p->max_timer, "sets_per_minute", (int)p->sets_per_minute));
 }
 
-/* Why the plugin is not there, or is not of our release. */
+/* Why the plugin is unreachable, or of another release than this daemon. */
 static json_t *plugin_trouble(const struct ibcc_service *s)
 {
 	struct ibcc_why why = s->plugin_why;
@@ -271,7 +274,7 @@ static json_t *busiest_node(const struct ibcc_service *s, const struct ibcc_cycl
 			 ibcc_json_text(n->desc), "per_second", r->busiest_per_s);
 }
 
-/* How much of the fabric's and of the subnet manager's time we take. */
+/* Adds how much of the fabric's and of the subnet manager's time this daemon takes. */
 static int add_mad_rates(const struct ibcc_service *s, const struct ibcc_cycle *c, json_t *o)
 {
 	const struct ibcc_transport_stats *t = &s->transport->stats;
@@ -300,7 +303,7 @@ static json_t *mad_status(const struct ibcc_service *s)
 	return NULL;
 }
 
-/* Of changes of the fabric, where there is no plugin to tell of them. */
+/* State of the traps that report fabric changes where there is no plugin to report them. */
 static json_t *traps_status(const struct ibcc_service *s)
 {
 	struct ibcc_notices_state n;
@@ -354,8 +357,7 @@ static json_t *unknown_status(const struct ibcc_cycle *c)
 	return endports_status(c->audit.n_unknown, &text);
 }
 
-/* How far a plan has got that is not written to all nodes at once, and where none has any effect.
- */
+/* How far a gradual rollout of a plan has got, and at which nodes settings have no effect. */
 static json_t *rollout_status(const struct ibcc_cycle *c)
 {
 	struct ibcc_why text;
@@ -366,7 +368,9 @@ static json_t *rollout_status(const struct ibcc_cycle *c)
 			 text.text[0] ? ibcc_json_text(text.text) : json_null());
 }
 
-/* A word for how things are, and the cause with its words where they are not well. */
+/* Returns a word for the state of the service. If it is not well, gives the cause, too, and
+ * describes it.
+ */
 static const char *judge(const struct ibcc_service *s, const struct ibcc_cycle *c,
 			 enum ibcc_trouble *cause, struct ibcc_why *reason)
 {
@@ -383,7 +387,7 @@ static json_t *cause_json(enum ibcc_trouble cause)
 	return cause == IBCC_TROUBLE_NONE ? json_null() : json_string(ibcc_trouble_name(cause));
 }
 
-/* How often the range of a prediction held. */
+/* How often the measured value was within the predicted range. */
 static json_t *predictions_status(const struct ibcc_service *s)
 {
 	uint32_t held = 0, of = 0;

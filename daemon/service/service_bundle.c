@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The last pass as a support bundle, under true or made-up names. */
+/* The last polling cycle as a support bundle, under true or made-up names. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/random.h>
@@ -8,7 +8,7 @@
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 
-/* Without what is only told where it was seen. */
+/* The plan, and which clock the collector used: the fabric's or the host's. */
 static json_t *plan_of(struct ibcc_service *s, const struct ibcc_cycle *c)
 {
 	json_t *o = ibcc_report_plan(c, ibcc_service_source_name(s->source));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A rollback or a disable that an operator asked for holds for all nodes, also for those that were
- * away or silent then. What could not be done there is owed. The daemon makes up for it, in each
- * mode, as soon as the node can be read again.
+ * away or silent then. What could not be done at such a node is owed. The daemon makes up for it,
+ * in each mode, as soon as it can read the node again.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,14 +14,14 @@
 
 #include "daemon/service/service_impl.h"
 
-#define MOST_PASSES 64 /* between two tries at nodes that refuse */
+#define MOST_PASSES 64 /* polling cycles between two tries at nodes that refuse */
 
 void ibcc_service_find_debts(struct ibcc_service *s)
 {
 	struct ibcc_debts found;
 
 	if (ibcc_state_debts(s->state, &found))
-		return; /* what was known stays */
+		return; /* keep what was known */
 	ibcc_debts_keep_notes(&found, &s->debts.list);
 	ibcc_debts_fini(&s->debts.list);
 	s->debts.list = found;
@@ -38,7 +38,7 @@ uint32_t ibcc_service_debt_endport(const struct ibcc_service *s, const struct ib
 		       : e;
 }
 
-/* A rollback or a disable that has nothing to write now is in the history all the same. */
+/* Records a rollback or a disable in the history even if it has nothing to write now. */
 static int record_empty(struct ibcc_service *s, const struct ibcc_txn *txn)
 {
 	struct ibcc_plan none = { .generation = s->cycle.topo->generation };
@@ -53,7 +53,7 @@ static int record_empty(struct ibcc_service *s, const struct ibcc_txn *txn)
 	return rc ? rc : ibcc_state_end(s->state, id, &res, 0, "", NULL);
 }
 
-/* Writes down what a transaction left, in place of what it covers of older ones. */
+/* Writes to the state file what a transaction owes. It replaces older debts that it covers. */
 static int owe(struct ibcc_service *s, const struct ibcc_txn *txn, const struct ibcc_debt *by,
 	       const struct ibcc_plan *plan, const struct ibcc_debts *list)
 {
@@ -97,7 +97,7 @@ int ibcc_service_owe_rollback(struct ibcc_service *s, const struct ibcc_txn *txn
 	return rc;
 }
 
-/* Where a disable reaches no node, though something of ours is there by the books. */
+/* Has a disable failed to reach a node that has settings of ours by the ledger's books? */
 static bool is_missed(const struct ibcc_service *s, const struct ibcc_book *b, uint32_t i)
 {
 	const struct ibcc_book_entry *e = b->entry[i];
@@ -107,7 +107,7 @@ static bool is_missed(const struct ibcc_service *s, const struct ibcc_book *b, u
 	if (endport != IBCC_NONE && (s->cycle.actual.ep[endport].support == IBCC_CC_SUPPORTED ||
 				     s->cycle.actual.ep[endport].support == IBCC_CC_UNSUPPORTED))
 		return false;
-	/* The books have what the other node with that GUID was given. */
+	/* The books may describe the settings of the other node with that GUID. */
 	return ibcc_walk_is_shared(&s->discovery.shared, e->node_guid) || !ibcc_book_is_back(b, i);
 }
 
@@ -150,7 +150,7 @@ bool ibcc_service_debt_is_payable(const struct ibcc_service *s, const struct ibc
 	return e < s->cycle.actual.n && ibcc_debt_is_payable(&s->cycle.actual.ep[e]);
 }
 
-/* Is it one of what a transaction left, and can be done now? */
+/* Did transaction `txn` leave this debt, and can it be paid now? */
 static bool is_due(const struct ibcc_service *s, const struct ibcc_debt *d, int64_t txn)
 {
 	return d->txn == txn && ibcc_service_debt_is_payable(s, d);
@@ -169,7 +169,7 @@ static int plan_off(const struct ibcc_service *s, int64_t txn, struct ibcc_plan 
 	return rc;
 }
 
-/* What is owed to one endport is appended to the plan. */
+/* Appends to the plan what is owed to one endport. */
 static int add_back(const struct ibcc_service *s, const struct ibcc_debt *d,
 		    const struct ibcc_plan *undo, int64_t first, struct ibcc_plan *plan)
 {
@@ -191,8 +191,8 @@ static int add_back(const struct ibcc_service *s, const struct ibcc_debt *d,
 	return rc;
 }
 
-/* *first: see ibcc_state_undo(). -ENOENT: it is void, since the transactions that were to be taken
- * back are.
+/* *first: see ibcc_state_undo(). -ENOENT: the debt is void, because the transactions that it was to
+ * revert are reverted.
  */
 static int plan_back(struct ibcc_service *s, const struct ibcc_debt *like, struct ibcc_plan *plan,
 		     int64_t *first, struct ibcc_damage *damage, struct ibcc_why *why)
@@ -211,8 +211,8 @@ static int plan_back(struct ibcc_service *s, const struct ibcc_debt *like, struc
 	return rc;
 }
 
-/* Takes endports out of a plan whose bytes, which come from a file, no node may be given; they go
- * on owing. *n is their number. -ENOMEM.
+/* Drops endports from a plan if their bytes, which come from a file, are out of bounds for a node.
+ * Such endports keep their debt. *n is their number. -ENOMEM.
  */
 static int leave_out(struct ibcc_service *s, int64_t txn, struct ibcc_plan *plan, uint32_t *n,
 		     struct ibcc_why *why)
@@ -249,7 +249,7 @@ static int leave_out(struct ibcc_service *s, int64_t txn, struct ibcc_plan *plan
 	return 0;
 }
 
-/* Does a plan, as leave_out() has left it, say what becomes of a debt? */
+/* Does a plan, as leave_out() has left it, decide the fate of this debt? */
 static bool is_tried(const struct ibcc_service *s, const struct ibcc_debt *d, int64_t txn)
 {
 	return is_due(s, d, txn) && d->last.outcome == IBCC_OUTCOME_PENDING;
@@ -263,7 +263,8 @@ static void note_paid(struct ibcc_service *s, int64_t txn, const struct ibcc_pla
 
 		if (!is_tried(s, d, txn))
 			continue;
-		/* One that cannot be taken away now is looked at again, and is done then. */
+		/* A debt that the state file cannot drop now is looked at again, and is done then.
+		 */
 		if (ibcc_debt_is_done(d, plan, res))
 			(void)ibcc_state_paid(s->state, d);
 		else
@@ -292,7 +293,8 @@ static int execute(struct ibcc_service *s, const struct ibcc_debt *like, int64_t
 	return rc;
 }
 
-/* Carries out what a plan has for one transaction, of which `n_out` endports are left out. */
+/* Carries out a plan for the debts of one transaction. `n_out` endports were left out of the plan.
+ */
 static int execute_debts(struct ibcc_service *s, const struct ibcc_debt *like, uint32_t n_out,
 			 int64_t first, struct ibcc_plan *plan, struct ibcc_result *res,
 			 struct ibcc_why *why)
@@ -319,7 +321,7 @@ static int execute_debts(struct ibcc_service *s, const struct ibcc_debt *like, u
 	return execute(s, like, first, summary, plan, res, why);
 }
 
-/* Does what a transaction left, as far as it can be done now; `like` is the first of that. */
+/* Pays the debts of one transaction, as far as it is possible now; `like` is the first of them. */
 static int pay_for(struct ibcc_service *s, const struct ibcc_debt *like, struct ibcc_why *why)
 {
 	struct ibcc_damage damage = { 0 };
@@ -346,7 +348,7 @@ static int pay_for(struct ibcc_service *s, const struct ibcc_debt *like, struct 
 	return rc;
 }
 
-/* Did something fail that the next transaction need not fail for? */
+/* Is this a failure of some nodes only, so that the next transaction may succeed? */
 static bool is_of_some_nodes(int err)
 {
 	return err == -EIO || err == -ERANGE;
@@ -369,8 +371,8 @@ void ibcc_service_pay(struct ibcc_service *s)
 	}
 	ibcc_service_find_debts(s);
 	d->why.text[0] = '\0';
-	/* They are in the order of their transactions. What is written is read back before the next
-	 * pass, so all of them see the same fabric.
+	/* The debts are in the order of their transactions. All of them see the same fabric,
+	 * because what is written is read back only before the next polling cycle.
 	 */
 	for (uint32_t i = 0; (!rc || is_of_some_nodes(rc)) && i < d->list.n; i++) {
 		int one;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the status, the log and the metrics say of a rollback or a disable that is owed. */
+/* What the status, the log and the metrics say about a rollback or a disable that is owed. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 
 #include "daemon/service/service_impl.h"
 
-#define CAUSES 16u /* more than there are; see cause_of() */
-#define NAMED  2u  /* nodes with one cause */
+#define CAUSES 16u /* more causes than there are; see cause_of() */
+#define NAMED  2u  /* nodes named for one cause */
 
-/* Nodes with one cause. */
+/* Nodes with the same cause. */
 struct group {
 	const char *cause;
 	uint32_t n;
@@ -30,7 +30,7 @@ const char *ibcc_debt_name(const struct ibcc_debt *d)
 	return d->off ? "disable" : "rollback";
 }
 
-/* The first of several nodes and how many more. */
+/* Names the first of several nodes and says how many more there are. */
 void ibcc_debt_name_nodes(const struct ibcc_debt *d, uint32_t n, char *buf, size_t len)
 {
 	char more[32] = "";
@@ -45,7 +45,7 @@ static bool is_there(const struct ibcc_service *s, const struct ibcc_debt *d)
 	return s->cycle.topo && ibcc_service_debt_endport(s, d) != IBCC_NONE;
 }
 
-/* Why a debt is not paid, as the end of a sentence about its node. "" : that is not known. */
+/* Why a debt is not paid, as the end of a sentence about its node. "": the cause is unknown. */
 static const char *cause_of(const struct ibcc_service *s, const struct ibcc_debt *d)
 {
 	const char *cause;
@@ -63,7 +63,7 @@ static const char *cause_of(const struct ibcc_service *s, const struct ibcc_debt
 	return cause ? cause : "";
 }
 
-/* Puts together the nodes with one cause, of those that are there or of all. */
+/* Groups the nodes by cause: those that are present, or all. */
 static void group(const struct ibcc_service *s, bool all, struct groups *g)
 {
 	*g = (struct groups){ 0 };
@@ -102,7 +102,7 @@ static void name_transactions(const struct groups *g, char *buf, size_t len)
 			 first->txn, ibcc_debt_name(first), last->txn, ibcc_debt_name(last));
 }
 
-/* The nodes of a cause and the cause. */
+/* Names the nodes of a cause, and the cause. */
 static void describe_group(const struct ibcc_service *s, const struct group *g, char *buf,
 			   size_t len)
 {
@@ -119,7 +119,7 @@ static void describe_group(const struct ibcc_service *s, const struct group *g, 
 	snprintf(buf, len, "%s%s: %s", names, more, cause[0] ? cause : "not tried yet");
 }
 
-/* As many causes as there is room for, then the number of the other nodes. */
+/* Describes as many causes as there is room for, then gives the number of the other nodes. */
 static void describe(const struct ibcc_service *s, const struct groups *g, struct ibcc_why *why)
 {
 	char part[2 * IBCC_WHY_BYTES], txns[96], tail[32];
@@ -145,7 +145,7 @@ static void describe(const struct ibcc_service *s, const struct groups *g, struc
 		snprintf(why->text + at, sizeof(why->text) - at, "; and %u more", n_left);
 }
 
-/* One node has a sentence of its own. */
+/* A single node gets its own sentence. */
 static void describe_one(const struct ibcc_service *s, const struct groups *g, struct ibcc_why *why)
 {
 	const struct ibcc_debt *d = g->group[0].first[0];
@@ -169,7 +169,7 @@ static void describe_one(const struct ibcc_service *s, const struct groups *g, s
 		     cause[0] ? ": " : "", cause[0] ? it : "", cause);
 }
 
-/* Whether there are any; *why is left alone if there are none. */
+/* Returns whether there are any debts. Leaves *why alone if there are none. */
 static bool say(const struct ibcc_service *s, bool all, struct ibcc_why *why)
 {
 	struct groups g;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a pass measured, kept for the history: before and after each transaction, and each minute.
+/* What the polling cycles measured, for the history: before and after each transaction, and each
+ * minute.
  */
 #include <string.h>
 #include <time.h>
 
 #include "daemon/service/service_impl.h"
 
-/* The pass after a write has the write in its interval, loads are means over about two, and queues
- * that stood have to drain: a minute with the default interval.
+/* The effect is measured after this many polling cycles, a minute at the default interval. The
+ * interval of the first cycle contains the write itself, loads are means over about two cycles, and
+ * full queues have to drain.
  */
 #define SETTLED_PASSES 6u
 #define SAMPLE_S       60
@@ -64,7 +66,9 @@ static struct ibcc_state_sample sample_of(const struct ibcc_cycle *c)
 	return s;
 }
 
-/* What waits for its effect gets the last that was measured before something else was written. */
+/* Ends the wait of transactions for their effect: they get the last measurement from before the
+ * next write.
+ */
 static void end_waiting(struct ibcc_service *s)
 {
 	struct ibcc_service_effect *e = &s->effect;
@@ -84,15 +88,17 @@ void ibcc_service_resume_effect(struct ibcc_service *s)
 	e->newest = ibcc_state_newest(s->state);
 	if (ibcc_state_unmeasured(s->state, &first, &last) || !first)
 		return;
-	/* What the newest transaction brings can still be seen; of older ones something else was
-	 * written on top.
+	/* Only the effect of the newest transaction can still be seen: the older ones were
+	 * overwritten.
 	 */
 	if (last == e->newest)
 		e->first = last;
 	ibcc_state_unmeasurable(s->state, first, last == e->newest ? last - 1 : last);
 }
 
-/* A further step of the newest transaction: the effect is that of all its steps. */
+/* The newest transaction has a further step. Its effect is that of all steps, so the wait starts
+ * again.
+ */
 static void wait_anew(struct ibcc_service *s)
 {
 	struct ibcc_service_effect *e = &s->effect;
@@ -104,7 +110,8 @@ static void wait_anew(struct ibcc_service *s)
 	e->sampled_s = 0;
 }
 
-/* Transactions up to one have come, and this was measured before. */
+/* Starts the wait for the effect of transactions up to `newest`; `before` was measured before them.
+ */
 static void begin_waiting(struct ibcc_service *s, int64_t newest,
 			  const struct ibcc_state_sample *before)
 {
@@ -117,7 +124,7 @@ static void begin_waiting(struct ibcc_service *s, int64_t newest,
 		e->first = e->newest + 1;
 	e->newest = newest;
 	e->passes = 0;
-	e->sampled_s = 0; /* so that the series has the moment */
+	e->sampled_s = 0; /* so that the series has this moment */
 }
 
 void ibcc_service_await_effect(struct ibcc_service *s)
@@ -128,7 +135,7 @@ void ibcc_service_await_effect(struct ibcc_service *s)
 		begin_waiting(s, ibcc_state_newest(s->state), e->measured ? &e->last : NULL);
 }
 
-/* Peaks of a minute, but what is sent is told as it is now. */
+/* The series has the peaks of a minute, but the current value of the sent data. */
 static void add_to_series(struct ibcc_service *s, const struct ibcc_state_sample *now)
 {
 	struct ibcc_service_effect *e = &s->effect;
@@ -144,7 +151,7 @@ static void add_to_series(struct ibcc_service *s, const struct ibcc_state_sample
 	memset(&e->peak, 0, sizeof(e->peak));
 }
 
-/* Of this pass and the one before what is worse: a single one may see nothing of a root. */
+/* The worse values of this polling cycle and the one before: a single cycle may not see a root. */
 static struct ibcc_state_sample worse(const struct ibcc_state_sample *now,
 				      const struct ibcc_state_sample *before)
 {
@@ -164,11 +171,14 @@ void ibcc_service_measure(struct ibcc_service *s, int64_t newest_before)
 	if (!s->cycle.decided)
 		return;
 	now = sample_of(&s->cycle);
-	begin_waiting(s, newest_before, e->measured ? &e->last : NULL); /* by another process */
+	/* written by another process */
+	begin_waiting(s, newest_before, e->measured ? &e->last : NULL);
 	e->last = before = worse(&now, &e->pass);
 	if (e->first && ++e->passes == SETTLED_PASSES)
 		end_waiting(s);
-	/* Of what this pass wrote the counters are from before, the settings already from after. */
+	/* When a polling cycle writes, its counters are from before the write, but its settings
+	 * from after it.
+	 */
 	for (int i = IBCC_SAMPLE_SWITCHES_ON; e->measured && i < IBCC_SAMPLE_FIELDS; i++)
 		before.value[i] = e->pass.value[i];
 	e->pass = now;

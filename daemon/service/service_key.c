@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Gives all nodes a CC_Key, or another one. It can be repeated: nodes that have the new key already
- * are left alone, so what an interruption left half done is completed by doing it again.
+/* Gives all nodes a CC_Key, or another one. An interrupted run can be completed by doing it again:
+ * nodes that have the new key already are left alone.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static void pack(uint8_t *data, const struct ibcc_cc_key_info *key)
 	memcpy(data, mad + IBCC_MAD_DATA_OFFS, IBCC_CC_DATA_BYTES);
 }
 
-/* `own`: the key that the node wants, where it is not ours. */
+/* `own`: the key that the node expects, if it is not ours. */
 static int add(const struct ibcc_service *s, uint32_t endport, const struct ibcc_cc_key_info *key,
 	       uint64_t own, struct ibcc_plan *plan)
 {
@@ -42,7 +42,9 @@ static int add(const struct ibcc_service *s, uint32_t endport, const struct ibcc
 	return ibcc_plan_append(plan, &c);
 }
 
-/* Whether a node that has the key has what is to go with it; where it does not tell, it has. */
+/* Does a node that has the key also have the protect bit and the lease? If it does not answer that,
+ * it counts as having them.
+ */
 static bool has_all(const struct ibcc_service *s, uint32_t endport,
 		    const struct ibcc_cc_key_info *key)
 {
@@ -61,7 +63,7 @@ static bool has_all(const struct ibcc_service *s, uint32_t endport,
 	       has.CC_KeyLeasePeriod == key->CC_KeyLeasePeriod;
 }
 
-/* The nodes that want our key get the new one; those that want neither are told. */
+/* Nodes that accept our key get the new one. Nodes that accept neither are reported. */
 static int make_plan(struct ibcc_service *s, const struct ibcc_settings *with_new,
 		     const struct ibcc_cc_key_info *key, struct ibcc_plan *plan,
 		     struct ibcc_why *strangers)
@@ -90,7 +92,7 @@ static int make_plan(struct ibcc_service *s, const struct ibcc_settings *with_ne
 	return rc;
 }
 
-/* Asks only those that do not want our key: a node counts wrong keys, and starts its lease. */
+/* Asks only nodes that refuse our key, because a node counts wrong keys and starts its lease. */
 static int try_new_key(struct ibcc_service *s, uint64_t key, struct ibcc_settings *with_new)
 {
 	bool *which = calloc(s->cycle.actual.n + 1, sizeof(*which));

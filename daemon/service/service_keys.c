@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Keys of the nodes, as OpenSM's files have them. */
+/* Keys of the nodes, from OpenSM's files. */
 #include <errno.h>
 
 #include "daemon/service/service_impl.h"
@@ -30,7 +30,7 @@ int ibcc_service_look_at_keys(struct ibcc_service *s, struct ibcc_why *why)
 	if (!s->keyring)
 		return 0;
 	rc = ibcc_keyring_check(s->keyring, &s->keys_trouble);
-	/* A node counts whoever comes without its key: better nobody does. */
+	/* A node counts every request without its key, so we send none until the keys are read. */
 	if (rc < 0 && !s->keys_read)
 		return ibcc_why_set(why, rc, "key_dir: %s", s->keys_trouble.text);
 	s->keys_read = true;
@@ -56,7 +56,7 @@ bool ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why
 	for (uint32_t i = 0; c && c->actual_known && i < c->actual.n; i++) {
 		const struct ibcc_endport_cc *ep = &c->actual.ep[i];
 
-		/* Silent, though it answers others. */
+		/* The node is silent here, though it answers other requests. */
 		if (ep->support != IBCC_CC_KEY_REFUSED &&
 		    (ep->support != IBCC_CC_UNKNOWN || ep->err != -ETIMEDOUT))
 			continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Of several daemons that write by their own ports one does. With the plugin it is OpenSM that has
- * a place for one only. Of two daemons at one port of a host, whichever way they write, the second
+/* If several daemons write through their own ports, one leads. With the plugin, OpenSM has a place
+ * for only one. If two daemons use the same port of a host, in whichever way, the second one
  * observes.
  */
 #include <errno.h>
@@ -31,7 +31,9 @@ void ibcc_service_candidate(const struct ibcc_service *s, struct ibcc_leader_rec
 	snprintf(own->name, sizeof(own->name), "ibcc-tuned on %s", host);
 }
 
-/* Where the lock is: in the folder of the service's sockets, or, without that, beside our own. */
+/* Where the lock is: in the folder of the service's sockets or, without that folder, beside our own
+ * socket.
+ */
 #define RUN_FOLDER "/run/ibcc-tune"
 
 static int lock_name(const struct ibcc_service *s, char *buf, size_t len)
@@ -76,7 +78,7 @@ int ibcc_service_lock_port(struct ibcc_service *s, struct ibcc_why *why)
 		return 0;
 	rc = ibcc_lock_take(name, &s->port_lock, &who);
 	s->port_locked = guid;
-	/* A lock that cannot be made proves nothing: then the election is all there is. */
+	/* Failing to create a lock proves nothing: then only the election decides. */
 	if (rc != -EBUSY)
 		return 0;
 	s->has_twin = true;
@@ -103,7 +105,7 @@ int ibcc_service_may_write(struct ibcc_service *s, bool wait, struct ibcc_why *w
 
 	if (!s->umad)
 		return 0;
-	/* At the plugin a command may have to take the place of a daemon that has stopped. */
+	/* With the plugin a command may have to take the place of a daemon that has stopped. */
 	rc = direct || s->listens ? ibcc_service_lock_port(s, why) : 0;
 	if (rc || !direct)
 		return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the metrics say about the service: mode, plugin, subnet manager, state file, settings that
- * still have to be taken back.
+ * still have to be reverted.
  */
 #include "daemon/service/service_impl.h"
 #include <ibcc/plugin_client.h>

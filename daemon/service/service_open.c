@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Opens and reopens what a service needs. A fabric comes and goes: port down, SM restarted, plugin
- * not there yet; so everything here may fail now and work at the next pass.
+/* Opens and reopens what a service needs. A fabric comes and goes: the port is down, the SM
+ * restarts, the plugin is not there yet. So everything here may fail now and work in the next
+ * polling cycle.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +18,7 @@
 #include "daemon/service/service_impl.h"
 
 #define SECOND_NS 1000000000ull
-/* Between two looks at how large the history is. */
+/* Interval between checks of the history's size. */
 #define PRUNE_NS (60 * SECOND_NS)
 
 struct ibcc_service *ibcc_service_new(const struct ibcc_config *config, uint64_t cc_key)
@@ -29,7 +30,9 @@ struct ibcc_service *ibcc_service_new(const struct ibcc_config *config, uint64_t
 	s->config = *config;
 	s->stage = "nothing";
 	s->port_lock = -1;
-	/* Without it other runs at this port are taken for this one, as the port is its own. */
+	/* Without the number, other runs at this port are taken for this run, because the port is
+	 * its own.
+	 */
 	if (getrandom(&s->run, sizeof(s->run), 0) < 0)
 		s->run = 0;
 	pthread_mutex_init(&s->lock, NULL);
@@ -120,7 +123,9 @@ static void read_pause(struct ibcc_service *s)
 	s->paused = ibcc_state_note(s->state, "paused");
 }
 
-/* Once, when the state file can be read. One who only writes in passing leaves no number there. */
+/* Records the number of this run, once, when the state file can be read. A program that runs only
+ * one command records none.
+ */
 static void note_run(struct ibcc_service *s)
 {
 	char *text, now[32];
@@ -134,7 +139,7 @@ static void note_run(struct ibcc_service *s)
 	s->run_noted = !s->listens || !ibcc_state_note_set(s->state, "election_run", now);
 }
 
-/* Without the note a restart would forget the pause, so it is written as soon as it can be. */
+/* Without the note a restart would forget the pause, so it is written as soon as possible. */
 static void write_pause(struct ibcc_service *s)
 {
 	s->pause_unwritten =
@@ -150,7 +155,7 @@ int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
 	s->state = ibcc_state_open(s->config.state_file, &rc, why);
 	if (!s->state)
 		return rc;
-	if (s->alone) /* what cannot be closed now will be when the file can be written */
+	if (s->alone) /* what cannot be closed now is closed when the file can be written */
 		(void)ibcc_state_claim(s->state);
 	read_pause(s);
 	note_run(s);
@@ -162,7 +167,7 @@ int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
 	return 0;
 }
 
-/* What cannot be forgotten now will be another time. */
+/* What cannot be dropped now is dropped later. */
 static void prune(struct ibcc_service *s)
 {
 	uint64_t now = ibcc_now_ns();
@@ -173,7 +178,8 @@ static void prune(struct ibcc_service *s)
 	ibcc_state_prune(s->state, (int64_t)time(NULL), (uint64_t)s->config.history_mb << 20);
 }
 
-/* While our process was stopped, root may have written in our place: what we remember is old. */
+/* While our process was stopped, root may have written in our place. Then what we remember is old.
+ */
 static void look_for_others(struct ibcc_service *s)
 {
 	int64_t newest = ibcc_state_newest_of_others(s->state), before = s->others_newest;
@@ -191,7 +197,7 @@ static void look_for_others(struct ibcc_service *s)
 		ibcc_service_forget(s);
 }
 
-/* Whatever happened to the state file, a pass goes on. */
+/* A polling cycle goes on, whatever is wrong with the state file. */
 int ibcc_service_check_state(struct ibcc_service *s, struct ibcc_why *why)
 {
 	int rc = ibcc_service_open_state(s, why);
@@ -225,7 +231,7 @@ void ibcc_service_pause(struct ibcc_service *s, const char *text)
 	write_pause(s);
 }
 
-/* By the configuration, or else by the plugin's port. */
+/* Opens the port that the configuration names, or else the plugin's port. */
 static int open_port(struct ibcc_service *s, uint64_t plugins_guid, struct ibcc_why *why)
 {
 	const struct ibcc_config *c = &s->config;
@@ -257,8 +263,8 @@ static int open_port(struct ibcc_service *s, uint64_t plugins_guid, struct ibcc_
 					      "other OpenSM"
 					    : "");
 	if (s->keyring) {
-		/* Discovery may want M_Keys; what is wrong with the files is told with the first
-		 * pass.
+		/* Discovery may need M_Keys. The first polling cycle reports what is wrong with the
+		 * files.
 		 */
 		(void)ibcc_keyring_check(s->keyring, NULL);
 		t = ibcc_keyring_transport(s->keyring, t);
@@ -279,7 +285,9 @@ static int open_port(struct ibcc_service *s, uint64_t plugins_guid, struct ibcc_
 	return 0;
 }
 
-/* The port of the subnet manager whose plugin we ask: another one may be on another fabric. */
+/* Do we use the port of the subnet manager that the plugin belongs to? Another port may be on
+ * another fabric.
+ */
 static bool is_plugins_port(const struct ibcc_service *s)
 {
 	uint64_t guid = ibcc_plugin_state(s->plugin)->port_guid;
@@ -306,7 +314,7 @@ static uint32_t tighter(uint32_t ours, uint32_t theirs)
 	return theirs && theirs < ours ? theirs : ours;
 }
 
-/* Of ours and those that the plugin will hold a plan to, which is not planned in vain then. */
+/* Uses the tighter of our bounds and the plugin's: it would refuse a plan beyond its own. */
 static void set_bounds(struct ibcc_service *s, const struct ibcc_proto_state *p)
 {
 	struct ibcc_bounds b = s->config.bounds;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A plan that somebody has looked at, carried out as he saw it. It comes from outside: that its
- * writes are what its roots need is found out by laying the roots over the fabric anew.
+/* Carries out a plan exactly as an operator has reviewed it. The plan comes from outside, so the
+ * service computes again, from the roots and the fabric, what they need, and compares.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 
-/* 0 if an endport still has what a change is to replace. */
+/* Returns 0 if an endport still has the value that a change replaces. */
 static int check_change(const struct ibcc_service *s, const struct ibcc_change *c,
 			struct ibcc_why *why)
 {
@@ -57,8 +57,8 @@ static int check_fabric(const struct ibcc_service *s, const struct ibcc_plan *pl
 		 : 0;
 }
 
-/* What the roots of a plan need, on the fabric as it is now: *plan is initialised by the call. The
- * settings of endports that no tuner knows of are laid around, as in the pass that made the plan.
+/* What the roots of a plan need on the fabric as it is now. The call initialises *plan. Settings of
+ * endports that no tuner knows of stay as they are, as in the polling cycle that made the plan.
  */
 static int plan_of(struct ibcc_service *s, const struct ibcc_control *control,
 		   struct ibcc_plan *plan, struct ibcc_why *why)
@@ -104,7 +104,7 @@ static bool same_place(const struct ibcc_change *a, const struct ibcc_change *b)
 	       a->attr_mod == b->attr_mod;
 }
 
-/* Both are in the order in which nodes are written; then the search is short. */
+/* Both plans are in the order in which nodes are written, which keeps the search short. */
 static struct ibcc_change *find(struct ibcc_plan *plan, const struct ibcc_change *c, uint32_t *at)
 {
 	for (uint32_t i = 0; i < plan->n; i++) {
@@ -118,8 +118,8 @@ static struct ibcc_change *find(struct ibcc_plan *plan, const struct ibcc_change
 	return NULL;
 }
 
-/* Every write that the roots need is the plan's, and gets its reason from there: the reasons of a
- * plan from outside are anybody's text.
+/* Checks that the plan has every write that the roots need, and gives each of these its computed
+ * reason: the text in a plan from outside can be anything.
  */
 static int compare(struct ibcc_plan *plan, const struct ibcc_plan *needed, struct ibcc_why *why)
 {
@@ -143,8 +143,8 @@ static int compare(struct ibcc_plan *plan, const struct ibcc_plan *needed, struc
 	return 0;
 }
 
-/* Does a root answer for a port that marks? Where a switch has no settings for each port, one root
- * has all of them mark.
+/* Does a root account for a port that marks? If a switch has no settings for each port, one root
+ * makes all ports mark.
  */
 static bool is_root(const struct ibcc_control *control, uint64_t guid, unsigned int port,
 		    const struct ibcc_endport_cc *sw)
@@ -156,7 +156,7 @@ static bool is_root(const struct ibcc_control *control, uint64_t guid, unsigned 
 	return false;
 }
 
-/* Settings that mark hold senders back for as long as they are there: some root must answer for
+/* Settings that mark throttle senders for as long as they are there, so some root must account for
  * them.
  */
 static int check_marking(const struct ibcc_service *s, const struct ibcc_settings *after,
@@ -181,8 +181,8 @@ static int check_marking(const struct ibcc_service *s, const struct ibcc_setting
 	return rc;
 }
 
-/* A plan may take more off than its roots need, as what an earlier root has left, but whatever it
- * holds back further some root must need.
+/* A plan may disable more than its roots need, such as settings of an earlier root. But a root must
+ * need whatever throttles more.
  */
 static int check_the_rest(const struct ibcc_service *s, const struct ibcc_settings *after,
 			  const struct ibcc_settings *needed, struct ibcc_why *why)
@@ -238,7 +238,9 @@ static int may_apply(struct ibcc_service *s, const struct ibcc_request *r, struc
 	return rc ? rc : ibcc_service_may_write(s, true, why);
 }
 
-/* The plan as it would be written now, addressed, with reasons of ours; or why it may not be. */
+/* The plan as it would be written now, with LIDs and with our own reasons; or why it may not be
+ * written.
+ */
 static int judge(struct ibcc_service *s, const struct ibcc_plan *saved,
 		 const struct ibcc_control *control, const struct ibcc_request *r,
 		 struct ibcc_plan *plan, struct ibcc_why *why)
@@ -275,7 +277,7 @@ int ibcc_service_look_at_plan(struct ibcc_service *s, const struct ibcc_plan *sa
 	return rc;
 }
 
-/* What the roots are, in our words, and where the plan comes from. */
+/* Describes the roots in our words, and where the plan comes from. */
 static void explain(const struct ibcc_service *s, const struct ibcc_control *control,
 		    const struct ibcc_request *r, char *buf, size_t len)
 {
@@ -323,7 +325,7 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 	}
 	if (plan.n)
 		ibcc_service_begin_refinement(s, &res, rc);
-	/* The tuner goes on with the plan's roots in place of its own. */
+	/* The tuner continues with the plan's roots instead of its own. */
 	if (ibcc_result_may_have_written(&res))
 		ibcc_service_forget(s);
 	if (res.n == plan.n)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Predictions that somebody asked for: of the last pass' plan, or of settings of his own. */
+/* Predictions that a client asked for: of the last polling cycle's plan, or of the client's own
+ * settings.
+ */
 #include <errno.h>
 
 #include <ibcc/state.h>
@@ -8,7 +10,7 @@
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 
-/* Takes `what`, the plan and what it is for over. */
+/* Takes over `what`, the plan and its roots. */
 static int asked(struct ibcc_service *s, json_t *what, struct ibcc_plan plan,
 		 struct ibcc_control control, bool what_if)
 {
@@ -78,7 +80,7 @@ int ibcc_service_what_if(struct ibcc_service *s, const json_t *set, void (*done)
 	return rc == -EBUSY ? rc : ibcc_why_set(why, rc, "there is no prediction now");
 }
 
-/* As ibcc_service_plan() has it. */
+/* The plan as ibcc_service_plan() has it. */
 static int add_plan(const struct ibcc_service *s, bool data, json_t *o)
 {
 	const struct ibcc_plan *plan = &s->asked_plan;
@@ -92,7 +94,7 @@ static int add_plan(const struct ibcc_service *s, bool data, json_t *o)
 int ibcc_service_predicted(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
 {
 	ibcc_predictor_wait(s->predictor);
-	*out = json_copy(s->asked); /* its parts stay as they are */
+	*out = json_copy(s->asked); /* parts are shared, not copied */
 	if (!*out || json_object_set_new(*out, "prediction", ibcc_predictor_tell(s->predictor, 0)))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	if (!s->asked_what_if && add_plan(s, data, *out))
@@ -119,7 +121,7 @@ void ibcc_service_predict_written(struct ibcc_service *s, int64_t newest_before)
 	int64_t newest = ibcc_state_newest(s->state);
 	int rc;
 
-	/* Who is to be held is so for a root, though one pass may not see it. */
+	/* An adapter is held for a root, even if one polling cycle does not see that root. */
 	if (!s->on_predicted || newest <= newest_before || !s->cycle.acted ||
 	    !s->cycle.result.set_mads ||
 	    (!s->cycle.estimate.n_roots &&
@@ -127,7 +129,7 @@ void ibcc_service_predict_written(struct ibcc_service *s, int64_t newest_before)
 		return;
 	rc = ibcc_predictor_begin_written(s->predictor, &s->cycle, NULL, s->on_predicted,
 					  s->predicted_arg);
-	/* Somebody looked at this plan a moment ago. */
+	/* A client asked for a prediction of this plan a moment ago. */
 	if (!rc || (rc == -EBUSY && s->asked && !s->asked_what_if))
 		s->predicted_txn = newest;
 }
@@ -153,7 +155,7 @@ static void keep(struct ibcc_service *s)
 {
 	json_t *p = ibcc_predictor_tell(s->predictor, 0);
 
-	json_object_del(p, "sources"); /* as many as there are adapters */
+	json_object_del(p, "sources"); /* one entry per adapter */
 	if (p && s->state)
 		ibcc_state_predicted(s->state, s->predicted_txn, p);
 	json_decref(p);
@@ -162,7 +164,7 @@ static void keep(struct ibcc_service *s)
 
 void ibcc_service_predicted_all(struct ibcc_service *s)
 {
-	ibcc_predictor_wait(s->predictor); /* it has told, and is at its end */
+	ibcc_predictor_wait(s->predictor); /* it has called back, and is ending */
 	if (s->predicted_txn)
 		keep(s);
 	asked(s, NULL, (struct ibcc_plan){ 0 }, (struct ibcc_control){ 0 }, false);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An apply that somebody asked for is complete only when the roots of its plan hold. Until then
- *each pass may write further steps, in mode observe too: of the plan's nodes alone, and as a part
- *of its transaction. Then the daemon rests.
+/* An apply that an operator asked for is complete only when the roots of its plan hold. Until then
+ * each polling cycle may write further steps, in mode observe too. The steps change only the plan's
+ * nodes, and belong to its transaction. Then the daemon rests.
  *
- *	apply -> refining -> settled          all roots hold, nothing is left to write
- *	             |-----> ended            rolled back, disabled, reloaded, lost, or too long
+ * 	apply -> refining -> settled          all roots hold, nothing is left to write
+ * 	             |-----> ended            rolled back, disabled, reloaded, lost, or too long
  *
- * The state file has the transaction and its nodes while it is refined, so that a daemon that is
- * started anew goes on.
+ * The state file has the transaction and its nodes during refinement, so that a restarted daemon
+ * continues.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +21,9 @@
 
 #include "daemon/service/service_impl.h"
 
-/* Half an hour with the default interval; the largest fabrics that were simulated take a fifth. */
+/* Limit in polling cycles: half an hour at the default interval. The largest fabrics that were
+ * simulated take a fifth of it.
+ */
 #define MOST_PASSES 200u
 
 static void end(struct ibcc_service *s, enum ibcc_refine_stage stage, const char *fmt, ...)
@@ -39,8 +41,8 @@ static void end(struct ibcc_service *s, enum ibcc_refine_stage stage, const char
 	r->is_news = true;
 	free(r->nodes);
 	r->nodes = NULL;
-	/* A text that stays, since the file cannot be written now, is of no harm: another daemon
-	 * finds the roots hold, or not on the fabric.
+	/* If the file cannot be written now, the old text stays. That does no harm: another daemon
+	 * finds either that the roots hold, or that they are not on the fabric.
 	 */
 	(void)ibcc_state_end_refining(s->state, false);
 }
@@ -51,7 +53,7 @@ void ibcc_service_end_refinement(struct ibcc_service *s, const char *why)
 		end(s, IBCC_REFINE_ENDED, "%s", why);
 }
 
-/* A plan that only takes settings off has none. */
+/* A plan that only disables settings has no roots. */
 static bool has_roots(struct ibcc_service *s)
 {
 	char *text = ibcc_state_control(s->state);
@@ -86,7 +88,7 @@ void ibcc_service_find_refinement(struct ibcc_service *s)
 int ibcc_service_begin_refinement(struct ibcc_service *s, const struct ibcc_result *res, int rc)
 {
 	if (rc || !res->set_mads) {
-		/* Of a plan that failed the parts that were made have been taken back. */
+		/* The parts of a failed plan that were made have been reverted. */
 		(void)ibcc_state_end_refining(s->state, false);
 		return rc;
 	}
@@ -110,7 +112,7 @@ int ibcc_service_refine_act(struct ibcc_service *s, struct ibcc_act *act, bool *
 
 	act->refines = true;
 	act->action = "apply";
-	/* Something else may have been written meanwhile, as by a repair. */
+	/* Something else may have been written meanwhile, for example by a repair. */
 	act->extends = ibcc_state_newest(s->state) == r->txn ? r->txn : 0;
 	if (ibcc_service_writes(s))
 		return 0;
@@ -133,7 +135,7 @@ static uint32_t roots_set(const struct ibcc_cycle *c)
 	return n;
 }
 
-/* Counts what differs from the pass before: an error, or codes with their ports. */
+/* Counts what differs from the polling cycle before: an error, or codes with their ports. */
 static void look_for_news(struct ibcc_service_refinement *r, const struct ibcc_cycle *c)
 {
 	uint64_t key = ibcc_decisions_key(&c->target.decisions);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What was repaired lately. A repair comes in the polling cycle that finds the drift, so this is
- * all that tells of a program that changes settings again and again.
+/* What was repaired lately. A repair happens in the polling cycle that finds the drift, so only
+ * this shows a program that changes settings again and again.
  */
 #include <stdio.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The plan of the last pass, all that there is to say of it in one piece, and what devices can. */
+/* Reports: the plan of the last polling cycle, everything about it in one object, and what devices
+ * support.
+ */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -81,7 +83,7 @@ json_t *ibcc_service_plan_outline(struct ibcc_service *s)
 	return plan_of(s, ibcc_report_outline, &o, &why) ? NULL : o;
 }
 
-/* Into *o, null where it is not known. */
+/* Adds the history to *o, or null if it is not known. */
 static void add_history(struct ibcc_service *s, json_t *o)
 {
 	static const char *const keys[] = { "transactions", "series" };
@@ -117,7 +119,7 @@ int ibcc_service_report(struct ibcc_service *s, json_t **out, struct ibcc_why *w
 	json_t *plan = NULL;
 	int rc = ibcc_service_plan(s, false, &plan, why);
 
-	/* What keeps it from its work is what a report is read for. */
+	/* Operators read a report to find what keeps the service from its work. */
 	if (rc == -EAGAIN || rc == -ENOMEM) {
 		json_decref(plan);
 		return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where the topology comes from: the plugin, or our own discovery, which is made again when
- * something says that the fabric has changed.
+/* Where the topology comes from: the plugin, or our own discovery. Discovery is repeated when
+ * something indicates that the fabric has changed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,11 +15,11 @@
 #include "daemon/service/sm.h"
 
 #define SECOND_NS 1000000000ull
-/* An OpenSM that is started anew is back after less: until then the fabric is what it was. */
+/* A restarted OpenSM is back in less than this time. Until then the fabric counts as unchanged. */
 #define PLUGIN_GRACE_NS (60 * SECOND_NS)
-/* So many questions at most in a row for the gaps of the first topology, as long as they help. */
+/* Limit of requests in a row for the gaps of the first topology, as long as they help. */
 #define FIRST_QUESTIONS 8u
-/* A walk that began longer ago was made of a fabric that may have changed since. */
+/* A walk that began longer ago may describe a fabric that has changed since. */
 #define OLD_WALK_NS (10 * SECOND_NS)
 
 const char *ibcc_service_source_name(enum ibcc_topo_source source)
@@ -32,8 +32,8 @@ const char *ibcc_service_source_name(enum ibcc_topo_source source)
 	return "none";
 }
 
-/* The longest that a service which works leaves the plugin alone: intervals that wait for a pass,
- * and a reading of all settings (<ibcc/cycle.h>: ten deadlines).
+/* The longest time for which a working service leaves the plugin alone: the intervals between
+ * polling cycles, and a reading of all settings (<ibcc/cycle.h>: ten deadlines).
  */
 static uint32_t lease_ms(const struct ibcc_config *c)
 {
@@ -62,7 +62,7 @@ static bool plugin_answers(struct ibcc_service *s, struct ibcc_why *why)
 	return !rc;
 }
 
-/* With direct writing the plugin is not asked for anything. */
+/* With direct writing the service never asks the plugin. */
 bool ibcc_service_plugin_there(struct ibcc_service *s)
 {
 	bool was_there = s->plugin_there;
@@ -73,7 +73,7 @@ bool ibcc_service_plugin_there(struct ibcc_service *s)
 	s->plugin_there = plugin_answers(s, &s->plugin_why);
 	if (!s->plugin_there)
 		return false;
-	/* What failed without it need not fail again. */
+	/* An operation that failed without the plugin may work with it. */
 	if (!was_there)
 		s->hold = s->hold_next = 0;
 	return true;
@@ -88,7 +88,7 @@ static int adopt_topology(struct ibcc_service *s, struct ibcc_topo *t, enum ibcc
 	return 0;
 }
 
-/* The topology of the last walk, if it is worth to replace the one in use. */
+/* Takes the last walk's topology if it is better than the one in use. */
 static int take_walk(struct ibcc_service *s, bool again, uint64_t from_ns, struct ibcc_why *why)
 {
 	struct ibcc_discovery *d = &s->discovery;
@@ -103,17 +103,19 @@ static int take_walk(struct ibcc_service *s, bool again, uint64_t from_ns, struc
 		ibcc_discovery_reset(d);
 		return ibcc_why_set(why, rc, "discovery of the fabric failed: %s", said.text);
 	}
-	/* Before it is compared with the last one. Without memory nodes keep their own names. */
+	/* Name nodes before the comparison with the last topology. Without memory, nodes keep their
+	 * own names.
+	 */
 	(void)ibcc_node_map_label(s->config.node_name_map, t);
 	s->names_due = false;
 	ibcc_walk_gaps(d->walk, &gaps);
 	changed = !s->cycle.topo || !ibcc_topo_equal(s->cycle.topo, t);
 	if (!again)
 		ibcc_rediscovery_done(&s->again, from_ns, ibcc_now_ns(), changed);
-	/* A node that comes back gets a LID and routes, which the old part of the walk has not. */
+	/* A node that comes back gets a LID and routes that the walk's old part does not have. */
 	else if (gaps.n < d->n_missing && from_ns - d->walked_ns > OLD_WALK_NS)
 		ibcc_rediscovery_hint(&s->again, from_ns);
-	/* Settings that were read may be those of the other node with that GUID. */
+	/* Settings that were read may belong to the other node with that GUID. */
 	if (memcmp(&gaps.shared, &d->shared, sizeof(d->shared)))
 		s->cycle.actual_known = false;
 	better = ibcc_discovery_judge(d, s->cycle.topo, t, &gaps, again, said.text);
@@ -127,7 +129,7 @@ static int take_walk(struct ibcc_service *s, bool again, uint64_t from_ns, struc
 	return 0;
 }
 
-/* Carries the last walk's Gets and takes what comes of them. */
+/* Runs the last walk's Gets and takes the result. */
 static int carry_walk(struct ibcc_service *s, bool again, struct ibcc_why *why)
 {
 	uint64_t from = ibcc_now_ns();
@@ -142,7 +144,7 @@ static int carry_walk(struct ibcc_service *s, bool again, struct ibcc_why *why)
 
 static int discover(struct ibcc_service *s, struct ibcc_why *why)
 {
-	/* No SL to VL maps: nothing that is decided asks for a VL, and they would be nine tenths of
+	/* The walk reads no SL to VL maps: no decision uses a VL, and they would be nine tenths of
 	 * all Gets.
 	 */
 	const struct ibcc_walk_options o = { 0 };
@@ -172,7 +174,7 @@ void ibcc_service_deafen(struct ibcc_service *s)
 	s->heard_then = 0;
 }
 
-/* Where nobody else tells us about changes. */
+/* Subscribes to traps if no plugin reports changes. */
 static void listen_to_traps(struct ibcc_service *s, uint16_t sm_lid)
 {
 	const struct ibcc_umad_options o = { .port_guid = ibcc_umad_port_guid(s->umad) };
@@ -182,7 +184,7 @@ static void listen_to_traps(struct ibcc_service *s, uint16_t sm_lid)
 
 	if (s->listens && !s->notices) {
 		ibcc_service_candidate(s, &own);
-		if (direct) /* who has it is told by the status */
+		if (direct) /* the status reports the holder */
 			ibcc_service_lock_port(s, &why);
 		s->notices = ibcc_notices_new(&o, direct ? &own : NULL, s->run_before);
 	}
@@ -198,12 +200,14 @@ static int topology_by_discovery(struct ibcc_service *s, struct ibcc_why *why)
 
 	s->stage = "discovering the fabric";
 	rc = ibcc_sm_check(s->transport, &self, why);
-	/* Before, so that what changes meanwhile is not missed. */
+	/* Subscribe first, so that no change during the discovery is missed. */
 	if (!rc)
 		listen_to_traps(s, self.sm_lid);
 	if (!rc)
 		rc = discover(s, why);
-	/* Of what got lost by chance some comes with each question; the silent would stay so. */
+	/* Each request recovers some of the answers that were lost at random. Silent nodes stay
+	 * silent.
+	 */
 	for (unsigned int i = 0; !rc && first && helps && i < FIRST_QUESTIONS; i++) {
 		uint32_t missing = s->discovery.n_missing;
 
@@ -222,7 +226,7 @@ int ibcc_service_missed(const struct ibcc_service *s, int rc, struct ibcc_why *w
 			    s->discovery.text.text);
 }
 
-/* Whoever was master meanwhile may have written settings. */
+/* Another subnet manager may have written settings while it was master. */
 static void look_at_sm(struct ibcc_service *s)
 {
 	uint32_t state = ibcc_plugin_state(s->plugin)->sm_state;
@@ -232,8 +236,8 @@ static void look_at_sm(struct ibcc_service *s)
 	s->sm_state = state;
 }
 
-/* Ports with a link that nothing goes over yet, which are not read: the subnet manager is at work
- * on them, or a discovery came between, and nobody tells when they are up.
+/* Counts ports with a link that carries no traffic yet; these are not read. Either the subnet
+ * manager is working on them, or discovery ran in between. Nothing reports when they are up.
  */
 static uint32_t half_up(const struct ibcc_topo *t)
 {
@@ -244,7 +248,7 @@ static uint32_t half_up(const struct ibcc_topo *t)
 	return n;
 }
 
-/* What says that the fabric is not what it was. */
+/* Looks for indications that the fabric has changed. */
 static void look_for_hints(struct ibcc_service *s, uint64_t now)
 {
 	const struct ibcc_snapshot *seen = &s->cycle.snapshot;
@@ -257,20 +261,21 @@ static void look_for_hints(struct ibcc_service *s, uint64_t now)
 		ibcc_rediscovery_hint(&s->again, now);
 	s->heard_then = n.n_traps + n.n_gaps;
 	s->lids = lids;
-	/* Settings that somebody else has changed may be another node's, at a LID that has moved.
+	/* Settings changed by another program may be those of another node, at a LID that has
+	 * moved.
 	 */
 	if (s->cycle.audited && s->cycle.audit.n_drift_nodes > s->drifted)
 		ibcc_rediscovery_hint(&s->again, now);
 	if (s->cycle.audited)
 		s->drifted = s->cycle.audit.n_drift_nodes;
-	/* Where the last walk had no answer is asked already. */
+	/* Nodes that did not answer the last walk are asked again anyway. */
 	if (!ibcc_discovery_has_doubtful_gaps(&s->discovery))
 		ibcc_rediscovery_unread(
 			&s->again, seen->n_stale + seen->n_unreachable + half_up(s->cycle.topo),
 			now);
 }
 
-/* No trap tells of a LID that has moved. */
+/* No trap reports a LID that has moved. */
 int ibcc_service_execute(struct ibcc_service *s, struct ibcc_execution execution,
 			 struct ibcc_plan *plan, struct ibcc_result *res, struct ibcc_why *why)
 {
@@ -298,7 +303,7 @@ void ibcc_service_wrote(struct ibcc_service *s, const struct ibcc_result *res)
 		ibcc_rediscovery_hint(&s->again, ibcc_now_ns());
 }
 
-/* LID of the port with a GUID, 0 if it has none. */
+/* Returns the LID of the port with a GUID, 0 if it has none. */
 static uint16_t lid_of(const struct ibcc_topo *t, uint64_t port_guid)
 {
 	for (uint32_t i = 0; i < t->n_endports; i++)
@@ -307,9 +312,7 @@ static uint16_t lid_of(const struct ibcc_topo *t, uint64_t port_guid)
 	return 0;
 }
 
-/* Does the port know of itself what the plugin's topology has of it, and of the same subnet and
- * subnet manager?
- */
+/* Does the port report the LID, subnet and subnet manager that the plugin reports? */
 static int check_fabric(struct ibcc_service *s, const struct ibcc_topo *t, struct ibcc_why *why)
 {
 	const struct ibcc_proto_state *p = ibcc_plugin_state(s->plugin);
@@ -327,7 +330,7 @@ static int check_fabric(struct ibcc_service *s, const struct ibcc_topo *t, struc
 				    ": it is of another fabric (see plugin_socket), or has not "
 				    "settled yet",
 				    self.gid_prefix, p->subnet_prefix);
-	/* Two fabrics that were left with their defaults have prefix and LIDs in common. */
+	/* Two fabrics with default settings may have the same subnet prefix and LIDs. */
 	if (!rc && self.lid == lid && ibcc_umad_port_guid(s->umad) != p->port_guid)
 		return ibcc_why_set(
 			why, -EXDEV,
@@ -364,7 +367,8 @@ static int topology_by_plugin(struct ibcc_service *s, struct ibcc_why *why)
 		rc = check_fabric(s, t, why);
 	if (t && !rc) {
 		ibcc_topo_leave_planes(t);
-		/* Without memory they are not known; that comes up soon enough. */
+		/* Without memory the virtual nodes are unknown; another call will soon report that.
+		 */
 		(void)ibcc_topo_find_virtual(t);
 		(void)ibcc_topo_find_gaps(t);
 		(void)ibcc_node_map_label(s->config.node_name_map, t);
@@ -375,8 +379,8 @@ static int topology_by_plugin(struct ibcc_service *s, struct ibcc_why *why)
 	return rc;
 }
 
-/* A port without a cable sees itself alone, and nothing tells when that is over: no trap comes
- * without a fabric, and the port keeps its LID. To look costs no more than the port itself.
+/* A port without a cable sees itself alone, and nothing reports when that is over: no trap arrives
+ * without a fabric, and the port keeps its LID. A walk costs no more than the port itself.
  */
 static bool is_alone(const struct ibcc_topo *t)
 {

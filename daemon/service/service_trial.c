@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Settings on trial: they stand when somebody confirms them in time, and are taken back when nobody
- * does, or when the program that watched the time is gone.
+/* Settings on trial: an operator confirms them in time and they are kept. Otherwise they are
+ * reverted, also if the program that watched the time is gone.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,8 +14,8 @@
 #include "daemon/service/service_impl.h"
 
 #define SECOND_NS 1000000000ull
-/* Between tries to take something back: as long as nobody could be reached, and after one that left
- * a part, each of which is in the history.
+/* Longest intervals in seconds between tries to revert: while no node can be reached, and after a
+ * try that left a part behind. Each try of the second kind is in the history.
  */
 #define MOST_UNREACHED_S 4u
 #define MOST_PARTIAL_S   64u
@@ -100,7 +100,7 @@ void ibcc_service_drop_trial(struct ibcc_service *s, const char *outcome, const 
 		forget(s);
 }
 
-/* What became of the last one, where somebody asks for one that is no more. */
+/* The outcome of the last trial, for a request about a trial that is over. */
 static int nothing_on_trial(struct ibcc_service *s, struct ibcc_why *why)
 {
 	struct ibcc_trial t;
@@ -133,7 +133,7 @@ int ibcc_service_confirm(struct ibcc_service *s, const struct ibcc_request *r, j
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
 }
 
-/* Another try, later and later. */
+/* Schedules another try; the intervals grow. */
 static void retry(struct ibcc_service *s, unsigned int most_s)
 {
 	struct ibcc_service_trial *t = &s->trial;
@@ -144,8 +144,8 @@ static void retry(struct ibcc_service *s, unsigned int most_s)
 	t->due_ns = ibcc_now_ns() + t->retry_s * SECOND_NS;
 }
 
-/* A file that came in the place of the one with the trial knows nothing of it, whatever it has
- * under that number: then all that is ours is taken back, of which what is on trial is a part.
+/* A new file in the place of the one with the trial knows nothing about it, whatever it has under
+ * that number. Then all our settings are reverted, which include those on trial.
  */
 static int64_t where_it_began(struct ibcc_service *s)
 {
@@ -155,8 +155,8 @@ static int64_t where_it_began(struct ibcc_service *s)
 	return !ibcc_state_trial(s->state, &t) && t.txn == s->trial.txn ? t.txn : 0;
 }
 
-/* Was none of it ever made, or is it undone? Only the file tells: whoever is to take something back
- * may not be there, either (-ENOENT).
+/* Was none of it ever written, or is it reverted? Only the file can answer that: a node that must
+ * be reverted may also be absent (-ENOENT).
  */
 static bool is_nothing_left(struct ibcc_service *s, int64_t from)
 {
@@ -179,7 +179,7 @@ static int take_back(struct ibcc_service *s, const struct ibcc_request *r, const
 				 json_array(), "writes", 0, "verified", 0, "error", json_null());
 	else
 		rc = ibcc_service_take_back(s, from, r, reason, out, why);
-	/* The file may not have it yet. What nodes that are away still have is owed. */
+	/* The file may not have it yet. Absent nodes that still have the settings are owed. */
 	if (!rc || (rc == -EHOSTUNREACH && ibcc_service_owes(s, from)))
 		ibcc_service_drop_trial(s, "taken back", r->who);
 	if (s->trial.txn)
@@ -218,7 +218,7 @@ int ibcc_service_end_trial(struct ibcc_service *s, const char *reason, json_t **
 		ibcc_why_set(&late, 0, "it was not confirmed within %u s", s->trial.within_s);
 	if (!s->trial.is_over)
 		end(s, reason ? reason : late.text);
-	over = s->trial.over; /* that of the service is gone when it is taken back */
+	over = s->trial.over; /* that of the service is cleared by the revert */
 	return take_back(s, &r, over.text, out, why);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Why the service is not well: one cause, the most urgent of those that hold, and its words. */
+/* Why the service is not well: one cause, the most urgent that holds, and its description. */
 #include "daemon/service/service.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 #include "daemon/service/service_impl.h"
 
-/* Each of these says whether a cause holds, and puts its words into *why where it does. The cycle
- * (NULL: there is none) is the service's.
+/* Each of these functions returns whether a cause holds and, if so, describes it in *why. The cycle
+ * is the service's; NULL: there is none.
  */
 typedef bool holds_fn(const struct ibcc_service *s, const struct ibcc_cycle *c,
 		      struct ibcc_why *why);
@@ -116,13 +116,13 @@ static bool owed(const struct ibcc_service *s, const struct ibcc_cycle *c, struc
 	return ibcc_service_debt_trouble(s, why);
 }
 
-/* What refuses every plan lasts, also where a polling cycle has not tried to write. */
+/* A cause that refuses every plan lasts, even if a polling cycle has not tried to write. */
 static bool refused(const struct ibcc_service *s, const struct ibcc_cycle *c, struct ibcc_why *why)
 {
 	return c && ibcc_service_writes(s) && ibcc_refusal_check(c, why);
 }
 
-/* Waiting for the next try is no success. */
+/* To wait for the next try is no success. */
 static bool hold(const struct ibcc_service *s, const struct ibcc_cycle *c, struct ibcc_why *why)
 {
 	if (!s->hold_next || !c || !c->decided || !c->plan.n)
@@ -179,7 +179,7 @@ static bool shared(const struct ibcc_service *s, const struct ibcc_cycle *c, str
 	return ibcc_discovery_shared_trouble(&s->discovery, why);
 }
 
-/* In the order in which they are asked: a later one may follow from an earlier one. */
+/* In the order of the checks: a later cause may follow from an earlier one. */
 static const struct cause {
 	enum ibcc_trouble code;
 	holds_fn *holds;

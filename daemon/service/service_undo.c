@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The ways back: to the settings from before us, and to no congestion control at all. */
+/* The ways back: to the settings from before our first change, and to no congestion control at all.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,8 @@
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 
-/* After either the tuner would do again what was just taken back, so it stops until somebody asks
- * for an apply.
+/* After a rollback or a disable the tuner would repeat what was just reverted. So it pauses until
+ * an operator asks for an apply.
  */
 static void pause_after(struct ibcc_service *s, const char *what, const struct ibcc_request *r,
 			const char *reason)
@@ -32,7 +33,7 @@ static void pause_after(struct ibcc_service *s, const char *what, const struct i
 	ibcc_service_forget(s);
 }
 
-/* What becomes of what could not be done, where the state file has it. */
+/* What happens to the rest, if the state file has it. */
 static const char when_back[] = "ibcc-tuned does the rest as soon as that is possible, and "
 				"\"ibcc-tune status\" shows what is "
 				"owed";
@@ -83,8 +84,8 @@ int ibcc_service_address(const struct ibcc_topo *t, const struct ibcc_plan *from
 	return 0;
 }
 
-/* Writes of a plan at GUIDs that two nodes have: one of them gets what it is to have, and nobody
- * knows which.
+/* Counts writes to GUIDs that two nodes share: one node gets the setting, and we cannot know which
+ * one.
  */
 static uint32_t count_shared(const struct ibcc_service *s, const struct ibcc_plan *plan)
 {
@@ -123,13 +124,13 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 	for (uint32_t i = 0; i < plan.n; i++)
 		snprintf(plan.change[i].reason, sizeof(plan.change[i].reason),
 			 "as it was before transaction %lld", (long long)first);
-	/* Its bytes come from a file. */
+	/* The bytes come from a file. */
 	n_bad = ibcc_bounds_drop(&wire, s->cycle.topo, &s->cycle.actual, &plan, &what);
 	n_shared = count_shared(s, &plan);
 	snprintf(summary, sizeof(summary), "back to before transaction %lld%s%s", (long long)first,
 		 reason ? ": " : "", reason ? reason : "");
 	execution = (struct ibcc_execution){
-		/* With nodes missing or left out the transactions are not taken back altogether. */
+		/* If nodes are missing or left out, the transactions are only partly reverted. */
 		.txn = { .who = r->who,
 			 .action = "rollback",
 			 .summary = summary,
@@ -199,12 +200,14 @@ static int want_off(const struct ibcc_topo *t, uint32_t i, struct ibcc_target *t
 	ep->sw.Threshold = 0;
 	for (k = 0; k < ep->n_element; k++)
 		ep->element[k] = (struct ibcc_cc_sw_port_element){ 0 };
-	/* With marking off nothing raises an index, but one that may not fall would throttle on. */
+	/* With marking off nothing raises an index. But an index that may not fall would keep
+	 * throttling.
+	 */
 	for (k = 0; k < IBCC_CC_SLS; k++) {
 		ep->ca.sl[k].CCTI_Increase = 0;
 		ep->ca.sl[k].CCTI_Min = 0;
 	}
-	/* Some nodes tell no table's end but that of its last block. */
+	/* Some nodes report only the last block of a table, not where it ends. */
 	memset(ep->cct.entry, 0, sizeof(ep->cct.entry));
 	if (!ep->by_block)
 		ep->cct.limit = 0;
@@ -236,7 +239,7 @@ int ibcc_service_plan_off(const struct ibcc_service *s, const bool *which, struc
 	return rc;
 }
 
-/* Nodes that may have settings which nobody could take off; 0 or why not. */
+/* Reports nodes that may have settings which could not be disabled; returns 0 or why not. */
 static int left_over(const struct ibcc_topo *t, const struct ibcc_settings *actual,
 		     struct ibcc_why *why)
 {
@@ -286,7 +289,7 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 		owe = ibcc_service_owe_disable(s, &execution.txn, &plan, &res, &n_owed);
 	if (!rc)
 		rc = ibcc_service_missed(s, left_over(s->cycle.topo, &s->cycle.actual, why), why);
-	/* All is off for certain, so what the damaged rows once said is not needed. */
+	/* All settings are certainly off, so the damaged rows are not needed any more. */
 	if (!rc && !n_owed)
 		rc = ibcc_state_give_up_damaged(s->state, why);
 	if (!rc && n_owed)
@@ -339,7 +342,9 @@ int ibcc_service_repair(struct ibcc_service *s, const struct ibcc_request *r, js
 	ibcc_service_wrote(s, &res);
 	if (ibcc_result_may_have_written(&res))
 		s->cycle.actual_known = false;
-	/* What the last look found is mended; the next look is at the next pass. */
+	/* The problem that the last check found is fixed. The next check is in the next polling
+	 * cycle.
+	 */
 	if (!rc)
 		ibcc_audit_fini(&s->cycle.audit);
 	rc = ibcc_service_missed(s, rc, why);

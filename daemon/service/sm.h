@@ -7,9 +7,9 @@
 #include <ibcc/transport.h>
 #include <ibcc/why.h>
 
-/* Asks the transport's own port, as umad's files are made once and for all on simulated fabrics.
- * *info is what it says of itself. Returns 0, -ENETDOWN if it has no link or knows no subnet
- * manager, -EHOSTUNREACH if it does not answer, -EIO when the transport is gone, -ECANCELED.
+/* Asks the transport's own port, because on simulated fabrics umad's files never change. *info is
+ * the port's answer. Returns 0; -ENETDOWN if the port has no link or knows no subnet manager;
+ * -EHOSTUNREACH if it does not answer; -EIO if the transport is gone; -ECANCELED.
  */
 int ibcc_sm_check(struct ibcc_transport *tr, struct ibcc_smp_port_info *info, struct ibcc_why *why);
 
