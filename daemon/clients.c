@@ -8,7 +8,7 @@
 #include <ibcc/json.h>
 #include <ibcc/log.h>
 
-/* No program that watches the daemon asks so often in IBCC_CROWD_WINDOW_US. */
+/* No program that watches the daemon makes this many requests in IBCC_CROWD_WINDOW_US. */
 #define MANY_REQUESTS 200u
 
 enum { CONTROL, METRICS, N_PLACES };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Finds and reads the configuration file and the CC_Key file that it names, for daemon and
+/* Finds and reads the configuration file and the CC_Key file that it names, for the daemon and the
  * command line (conf.h).
  */
 #include "daemon/conf.h"
@@ -32,8 +32,8 @@ int ibcc_conf_of_fabric(const char *fabric, char *path, size_t len, const char *
 	return 0;
 }
 
-/* Our own user's name, or the number, which chown takes as well. The daemon's event loop must not
- * wait for a name service, so only this host's file is looked at.
+/* The name of our own user, or the number, which chown takes as well. Reads only this host's file,
+ * because the daemon's event loop must not wait for a name service.
  */
 static void own_user(char *user, size_t len)
 {
@@ -51,7 +51,9 @@ static void own_user(char *user, size_t len)
 		fclose(f);
 }
 
-/* The service is no root: a key that root alone may read is none for it. */
+/* Advice about a key file that the daemon cannot read. The service does not run as root, so it has
+ * no access to a key that only root may read.
+ */
 static const char *advice_on_key(int rc, const char *key_file, struct ibcc_why *advice)
 {
 	char user[33];
@@ -81,7 +83,7 @@ int ibcc_conf_load_keyless(const char *file, const char *fabric, struct ibcc_con
 		rc = ibcc_config_load(ibcc_conf_file(file), fabric, &fresh, errors);
 	if (!rc && fresh.cc_key_file[0]) {
 		rc = ibcc_config_read_key(fresh.cc_key_file, &key, why.text, sizeof(why.text));
-		/* Not one whose mode is wrong, which is a mistake of the site's. */
+		/* A file with a wrong mode is different: that is the site's mistake. */
 		if (rc == -EACCES && no_key && access(fresh.cc_key_file, R_OK))
 			rc = ibcc_why_set(no_key, 0, "cc_key_file: %s", why.text);
 		else if (rc)

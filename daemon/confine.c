@@ -19,9 +19,9 @@
 #define SANITIZED false
 #endif
 
-/* What the daemon needs, by what it needs it for. The unit's SystemCallFilter has all of these, but
- * for the chown family, which only root uses: it gives a new state file to the folder's owner.
- * Names that an architecture does not have are passed over.
+/* The system calls that the daemon needs, by purpose. The unit's SystemCallFilter has all of these
+ * but the chown family. Only root uses that, to give a new state file to the folder's owner. Names
+ * that an architecture does not have are skipped.
  */
 static const char *const allowed[] = {
 	/* memory, threads and signals: the C library */
@@ -183,7 +183,7 @@ static const char *const allowed[] = {
 	"recvmmsg",
 	"shutdown",
 	"memfd_create",
-	/* who we are, and whether the process lives that another daemon's record names */
+	/* our own user, and whether the process in another daemon's record is alive */
 	"getuid",
 	"geteuid",
 	"getgid",
@@ -198,7 +198,8 @@ static const char *const allowed[] = {
 	"kill",
 };
 
-/* What it never does, and what an intruder that has taken it over would do. */
+/* System calls that the daemon never makes, but that an intruder would make that has taken it over.
+ */
 static const char *const deadly[] = {
 	"execve",
 	"execveat",
@@ -255,9 +256,9 @@ static int add(scmp_filter_ctx f, uint32_t action, const char *const *name, size
 	return 0;
 }
 
-/* A filter of its own, since the strictest of several decides: ioctl() as such is needed. By these
- * requests a program types into the terminal that it was started from, which may be root's shell.
- * The kernel looks at 32 bits of the request, so the others must not hide it.
+/* A separate filter, because ioctl() as such is needed and the strictest of several filters wins.
+ * With these requests a program types into the terminal that it was started from, which may be
+ * root's shell. The kernel looks at 32 bits of the request, so the other bits must not hide it.
  */
 static int forbid_typing(void)
 {
@@ -284,7 +285,7 @@ int ibcc_confine(void)
 		return rc;
 	}
 	if (SANITIZED) {
-		/* fork, ptrace and execve are a sanitizer's own. */
+		/* A sanitizer itself uses fork, ptrace and execve. */
 		static const char *const refused[] = { "mount", "unshare", "setns",      "chroot",
 						       "bpf",   "reboot",  "init_module" };
 
@@ -294,8 +295,9 @@ int ibcc_confine(void)
 		if (!rc)
 			rc = add(f, SCMP_ACT_KILL_PROCESS, deadly,
 				 sizeof(deadly) / sizeof(deadly[0]));
-		/* Threads, and no processes. The flags of clone3() are in memory, where a filter
-		 * cannot look: without it the C library takes clone(). */
+		/* Allow threads but no processes. A filter cannot read the flags of clone3(), which
+		 * are in memory. Without clone3() the C library uses clone().
+		 */
 		if (!rc)
 			rc = seccomp_rule_add(
 				f, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,

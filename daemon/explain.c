@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The log (explain.h): a tell_ function for each topic. Begin with ibcc_explain_pass(). */
+/* The log (explain.h): a function tell_*() for each topic. Begin with ibcc_explain_pass(). */
 #include "daemon/explain.h"
 
 #include <stdlib.h>
@@ -13,17 +13,17 @@
 
 #include "daemon/explain_change.h"
 
-/* What was told in so many passes is not told again: things that come and go at every pass would
- * fill the log and say nothing.
+/* The log does not repeat within this many polling cycles what it has reported. Conditions that
+ * come and go in every cycle would fill the log and say nothing.
  */
 #define REMEMBER_PASSES 60u
 #define REMEMBER        256u
-/* Ports told one by one when congestion starts at many at once. */
+/* The log names this many ports one by one when congestion starts at many at once. */
 #define ROOTS_TOLD 5u
-/* Of a line about roots or a decision, whose rates are in MB/s for people. */
+/* Length of a line about roots or a decision. Its rates are in MB/s, for people. */
 #define LINE_BYTES 4096u
 
-/* What a line is about; with figures of it, it is the key of a memory. */
+/* What a line is about. With its figures it makes the key of a memory. */
 enum subject {
 	TROUBLE = 1,
 	ROOT,
@@ -44,22 +44,22 @@ enum subject {
 };
 
 struct ibcc_explain {
-	uint64_t trouble; /* the key of the last one; 0: none */
+	uint64_t trouble; /* the key of the last report; 0: none */
 	bool trouble_told;
 	struct memory {
-		uint64_t what, pass; /* a key; when it was so the last time */
+		uint64_t what, pass; /* a key, and the polling cycle in which it last held */
 	} memory[REMEMBER];
 	uint64_t pass;
-	bool congested; /* was told */
-	bool planned;   /* there was something to write */
+	bool congested; /* congestion was reported */
+	bool planned;   /* there were changes to write */
 	bool fabric_known;
 	uint64_t generation;
 	uint64_t drift_sum;
-	/* Keys of what was told last; 0: that there is nothing. */
+	/* Keys of the last report of each subject; 0: nothing to report. */
 	uint64_t unknown, held_back, held_below, doubted, vendor, advice, routing;
 };
 
-/* A key of a subject and figures. */
+/* Makes a key from a subject and its figures. */
 static uint64_t key_of(enum subject s, uint64_t a, uint64_t b)
 {
 	uint64_t part[] = { s, a, b };
@@ -84,7 +84,7 @@ static bool is_other(uint64_t *last, uint64_t now)
 	return other;
 }
 
-/* Whether that is news, which it is no longer then. */
+/* Is this key news? From now on it is not. */
 static bool is_news(struct ibcc_explain *x, uint64_t what)
 {
 	struct memory *oldest = &x->memory[0];
@@ -103,7 +103,7 @@ static bool is_news(struct ibcc_explain *x, uint64_t what)
 	return true;
 }
 
-/* Over targets and values. */
+/* A checksum over targets and values. */
 static uint64_t sum_plan(const struct ibcc_plan *p)
 {
 	uint64_t h = IBCC_HASH_START;
@@ -132,7 +132,7 @@ void ibcc_explain_free(struct ibcc_explain *x)
 	free(x);
 }
 
-/* The same cause with another error, or none. */
+/* Reports trouble again if the same cause has another error, or none. */
 static void tell_trouble(struct ibcc_explain *x, enum ibcc_trouble code, int err, const char *text)
 {
 	uint64_t key = code == IBCC_TROUBLE_NONE ? 0 : key_of(TROUBLE, code, (uint64_t)-err);
@@ -177,14 +177,15 @@ static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
 	x->congested |= n > 0;
 	if (e->n_roots || !x->congested)
 		return;
-	/* Told once until it is back after a while. */
+	/* Reported once, until it returns after some time. */
 	x->congested = false;
 	if (is_news(x, key_of(NO_ROOTS, 0, 0)))
 		ibcc_log_of(IBCC_LOG_NO_CONGESTION, LOG_NOTICE, "no congestion any more");
 }
 
-/* What was decided for which roots, or what was found. All that is new is old afterwards. Of what
- * is only recommended the root does not count: each has a line of its own when it comes.
+/* Is the decision new: a decision for other roots, or another finding? After the call all of it is
+ * known. For recommendations roots do not count, because each root gets its own line when it
+ * appears.
  */
 static bool is_decision_news(struct ibcc_explain *x, const struct ibcc_cycle *c)
 {
@@ -267,7 +268,8 @@ static void tell_unknown(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		    a->n_unknown ? text.text : "there are no foreign settings any more");
 }
 
-/* Which ports' counters are not believed, and why not; 0: all are. */
+/* Key of the ports with inconsistent counters, and of the reasons; 0: all counters are consistent.
+ */
 static uint64_t doubted_key(const struct ibcc_cycle *c)
 {
 	uint64_t key = c->snapshot.n_doubted ? IBCC_HASH_START : 0;
@@ -323,7 +325,8 @@ static void tell_held_back(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		  &text, "no adapter is held back more than it is meant to be");
 }
 
-/* Which nodes have NVIDIA's control in which state, by number, and with which algorithms; 0: none.
+/* Key of the nodes with NVIDIA's congestion control: which node numbers, in which state, with which
+ * algorithms; 0: none.
  */
 static uint64_t vendor_key(const struct ibcc_vendor *v)
 {
@@ -336,8 +339,8 @@ static uint64_t vendor_key(const struct ibcc_vendor *v)
 	return v->n_off + v->n_on + v->n_silent ? key : 0;
 }
 
-/* Which switches, by number, route on which service levels by more than their tables, and which
- * roots are only observed because of that; 0: none.
+/* Key of the switch numbers that route some service levels by more than their tables, and of the
+ * roots that are therefore only observed; 0: none.
  */
 static uint64_t routing_key(const struct ibcc_cycle *c)
 {
@@ -429,7 +432,7 @@ void ibcc_explain_cycle(struct ibcc_explain *x, const struct ibcc_cycle *c, enum
 	tell_plan(x, c);
 }
 
-/* Once, that an apply is complete, or has ended before. */
+/* Reports once that an apply is complete, or has ended early. */
 static void tell_refinement(struct ibcc_service *s)
 {
 	bool settled;
@@ -485,7 +488,7 @@ void ibcc_explain_request(struct ibcc_explain *x, const char *what, const struct
 {
 	const char *unrecorded = json_string_value(json_object_get(result, "unrecorded"));
 
-	/* The fabric is another one. */
+	/* This is another fabric. */
 	memset(x->memory, 0, sizeof(x->memory));
 	if (err)
 		ibcc_log_of(IBCC_LOG_REQUEST_FAILED, LOG_WARNING, "%s by %s failed: %s", what,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Single settings of a plan in the log, and its nodes. */
+/* Logs single settings of a plan, and its nodes. */
 #include "daemon/explain_change.h"
 
 #include <stdio.h>
@@ -9,16 +9,18 @@
 #include <ibcc/rates.h>
 #include <ibcc/target.h>
 
-/* Nodes named in a line about a plan. */
+/* The number of nodes that a line about a plan names. */
 #define NODES_TOLD 4u
 
-/* How a change is told. */
+/* How to log a change. */
 struct teller {
 	const struct ibcc_change *change;
 	const char *what;
 };
 
-/* Fields of a channel adapter's setting, service levels in a row with equal values as one. */
+/* Fields of a channel adapter's setting. Consecutive service levels with equal values are one
+ * field.
+ */
 struct runs {
 	uint32_t n;
 	struct run {
@@ -71,7 +73,7 @@ static void tell_run(const struct run *r, const struct ibcc_change *c, const cha
 	ibcc_log_change_event(LOG_DEBUG, what, &l);
 }
 
-/* Names of table runs live only during the walk, so those are told from within it. */
+/* Names of table runs live only during the walk, so they are logged within it. */
 static int tell_field(const struct ibcc_field_change *f, void *arg)
 {
 	const struct teller *t = arg;

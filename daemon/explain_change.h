@@ -5,12 +5,12 @@
 #include <ibcc/plan.h>
 #include <ibcc/topo.h>
 
-/* Logs each field of a change at LOG_DEBUG, service levels in a row with equal values as one;
- * `what` is what became of it, as "changed".
+/* Logs each field of a change at LOG_DEBUG, consecutive service levels with equal values as one.
+ * `what` is the outcome, such as "changed".
  */
 void ibcc_explain_change(const struct ibcc_change *c, const char *what);
 
-/* The nodes that a plan is about, "leaf2, source1 and 3 more". */
+/* The nodes that a plan changes: "leaf2, source1 and 3 more". */
 void ibcc_explain_nodes(const struct ibcc_topo *t, const struct ibcc_plan *p, char *buf,
 			size_t len);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The event loop (loop.h). A timer starts a pass by giving the worker a job; requests that need
- * the fabric become jobs, too; when the worker has done one, its answer goes to the client. The
- * status is answered here, from what the worker reported last. SIGHUP reads the configuration
- * again. Begin with ibcc_loop_run(), at the end.
+/* The event loop (loop.h). A timer starts a polling cycle by giving the worker a job, and requests
+ * that need the fabric become jobs, too. When the worker has done a job, the loop sends the answer
+ * to the client. The loop answers status requests itself, from the worker's last report. SIGHUP
+ * makes it read the configuration again. Begin with ibcc_loop_run(), at the end.
  */
 #include "daemon/loop.h"
 
@@ -32,8 +32,8 @@
 #include "daemon/worker.h"
 
 #define LEAST_PAUSE_SHARE 2u
-/* With nothing but failures the interval is doubled so often, up to that long: what ends them is to
- * be noticed within a few intervals.
+/* Failures in a row double the interval at most this many times. So the daemon notices the end of a
+ * failure within a few intervals.
  */
 #define MOST_DOUBLINGS  3u
 #define LONGEST_WAIT_US 10000000u
@@ -43,18 +43,19 @@ struct loop {
 	const char *config_file, *fabric;
 	int log_level;
 	bool last_reload_ok;
-	int lock_fd; /* held from the first to the last; -1: no folder to hold it in */
+	int lock_fd; /* held from start to end; -1: there is no folder for it */
 	sd_event *event;
 	sd_event_source *timer, *stall_timer;
 	struct ibcc_worker *worker;
 	struct ibcc_names *names;
 	struct ibcc_jsonl *control;
-	int socket_err; /* why it could not be made anew; 0 if it is there */
+	int socket_err; /* why it could not be created again; 0 if it is there */
 	struct ibcc_metrics_out *metrics;
 	struct ibcc_clients clients;
-	unsigned int failures;      /* passes in a row that failed, as far as it matters */
-	uint64_t start_us, pass_us; /* CLOCK_MONOTONIC: of the daemon, of the last pass */
-	bool passing;               /* it has not come to its end yet */
+	unsigned int failures; /* polling cycles in a row that failed, up to a limit */
+	/* CLOCK_MONOTONIC at the start of the daemon and of the last polling cycle */
+	uint64_t start_us, pass_us;
+	bool passing; /* that cycle is still running */
 };
 
 static uint64_t now_us(struct loop *l)
@@ -65,7 +66,7 @@ static uint64_t now_us(struct loop *l)
 	return t;
 }
 
-/* After so long in one pass what was said last of the fabric is old. */
+/* If a polling cycle takes longer than this, the last report about the fabric is outdated. */
 static uint64_t most_us(const struct loop *l)
 {
 	uint64_t ms = 3ull * l->config.interval_ms;
@@ -73,7 +74,9 @@ static uint64_t most_us(const struct loop *l)
 	return 1000 * (ms > l->config.pass_deadline_ms ? ms : l->config.pass_deadline_ms);
 }
 
-/* Somebody may clean up the folder of the control socket: then no command reaches the daemon. */
+/* An administrator may clean up the folder of the control socket: then no command reaches the
+ * daemon.
+ */
 static void look_at_socket(struct loop *l)
 {
 	int rc = ibcc_jsonl_renew(l->control);
@@ -125,7 +128,7 @@ uint64_t ibcc_loop_next_us(uint64_t began_us, uint64_t ended_us, uint64_t interv
 	return next > least ? next : least;
 }
 
-/* A fabric that cannot be reached is asked less and less often. */
+/* A fabric that cannot be reached is polled less and less often. */
 static void schedule_pass(struct loop *l, bool failed)
 {
 	uint64_t wait = l->config.interval_ms * 1000ull;
@@ -139,8 +142,8 @@ static void schedule_pass(struct loop *l, bool failed)
 	sd_event_source_set_enabled(l->timer, SD_EVENT_ONESHOT);
 }
 
-/* What the worker said last is of no worth when it has been silent for long: in the middle of a
- * pass, or of what somebody asked for before it.
+/* The worker's last report is worthless if the worker has been silent for long, in a polling cycle
+ * or in a request before it.
  */
 static json_t *current_status(void *arg)
 {
@@ -198,7 +201,7 @@ static void end_reload(struct loop *l, bool ok)
 	sd_notify(0, "READY=1");
 }
 
-/* The answer may take long. */
+/* Asks for the roles. The answer may take long. */
 static void ask_roles(struct loop *l)
 {
 	struct ibcc_jsonl_roles roles = ibcc_names_ask(l->names, &l->config);
@@ -299,7 +302,7 @@ static void on_gone(void *arg, uint64_t client)
 {
 	struct loop *l = arg;
 
-	/* There is none while the daemon starts, and then nobody has been heard yet. */
+	/* While the daemon starts there is no worker, and no request has arrived yet. */
 	if (l->worker)
 		ibcc_worker_forget(l->worker, client);
 }
@@ -316,7 +319,7 @@ static void keep_places(const struct ibcc_config *old, struct ibcc_config *fresh
 	fresh->log_target = old->log_target;
 }
 
-/* The daemon works without it, with the names that nodes report. */
+/* The daemon works without the map, with the names that nodes report. */
 static void check_node_map(const struct ibcc_config *c)
 {
 	if (c->node_name_map[0] && access(c->node_name_map, R_OK))
@@ -382,7 +385,7 @@ static int block_signals(void)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like any other */
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an ordinary error */
 	return sigprocmask(SIG_BLOCK, &set, NULL) ? -errno : 0;
 }
 
@@ -390,8 +393,8 @@ static int set_up(struct loop *l, const struct ibcc_loop_options *o, struct ibcc
 {
 	int rc;
 
-	/* Before the socket: of several that start at once one gets this, and nobody takes the
-	 * place of a socket whose owner lives.
+	/* Take the lock before the socket. Of several daemons that start at once, one gets it. So
+	 * none takes over the socket of a living owner.
 	 */
 	rc = ibcc_lock_take(l->config.state_file, &l->lock_fd, why);
 	if (rc)
@@ -444,8 +447,8 @@ static int set_up(struct loop *l, const struct ibcc_loop_options *o, struct ibcc
 	return rc < 0 ? ibcc_why_set(why, rc, "no event loop: %s", strerror(-rc)) : 0;
 }
 
-/* Who may ask is to be able to as soon as the daemon is READY; a name service that does not answer
- * keeps it no longer than this.
+/* Users with a role must be able to ask as soon as the daemon is READY. A name service that does
+ * not answer delays that no longer than this.
  */
 static void wait_for_roles(struct loop *l)
 {
@@ -478,7 +481,7 @@ int ibcc_loop_run(const struct ibcc_loop_options *o, struct ibcc_why *why)
 			ibcc_why_set(why, rc, "event loop: %s", strerror(-rc));
 		sd_notify(0, "STOPPING=1");
 	}
-	/* The socket first: nobody is to ask a daemon that is about to end. */
+	/* Free the socket first: no client should ask a daemon that is about to end. */
 	ibcc_jsonl_free(l.control);
 	ibcc_metrics_out_free(l.metrics);
 	ibcc_worker_free(l.worker);

@@ -18,14 +18,14 @@ struct ibcc_loop_options {
 	int log_level;           /* from the command line; -1: as configured */
 };
 
-/* Runs until SIGTERM or SIGINT. Returns 0, or a negative errno with *why when it could not start or
- * go on.
+/* Runs until SIGTERM or SIGINT. Returns 0, or a negative errno with *why if it could not start or
+ * continue.
  */
 int ibcc_loop_run(const struct ibcc_loop_options *o, struct ibcc_why *why);
 
-/* When the pass after one is due: an interval after its begin, and half of one after its end. A
- * pass that had to find out first what there is has read it late, and what is counted from then on
- * in a moment tells more of delays than of traffic.
+/* When the polling cycle after one is due: an interval after its begin, and at least half an
+ * interval after its end. A cycle that first had to discover the fabric has read it late. Counters
+ * over a short time after that would show delays rather than traffic.
  */
 uint64_t ibcc_loop_next_us(uint64_t began_us, uint64_t ended_us, uint64_t interval_us);
 

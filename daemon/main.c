@@ -17,8 +17,8 @@
 #include "daemon/loop.h"
 #include "daemon/rights.h"
 
-/* Larger blocks are mapped each for itself, so that what a prediction or an answer took is given
- * back to the system when it is freed.
+/* The C library maps each larger block separately. So it returns memory to the system when the
+ * daemon frees a prediction or an answer.
  */
 #define MAPPED_BYTES (256 * 1024)
 
@@ -67,7 +67,7 @@ static int print_usage(void)
 		     stdout) < 0;
 }
 
-/* False: the daemon must not run with the rights that it has. */
+/* Returns false if the daemon must not run with the rights that it has. */
 static bool take_rights(const char *user)
 {
 	struct ibcc_why why = { "" };
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 		      o->log_level < 0 ? o->config.log_level : o->log_level);
 	if (!take_rights(o->config.user))
 		return IBCC_CONFIG_EXIT_STATUS;
-	/* Whatever is wrong in here must not become more than that user. */
+	/* An exploit of this process must not gain more rights than its user has. */
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	rc = ibcc_confine();
 	if (rc)

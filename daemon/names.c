@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A thread that asks the name service (names.h): which groups the configured roles are, and which
- * user has a UID. The event loop is woken by a descriptor when there is an answer; a user's name
- * is waited for only for a moment. If the service hangs, so does this thread alone.
+ * user has a UID. A descriptor wakes the event loop when there is an answer. A user's name is
+ * waited for only for a moment. If the service hangs, only this thread hangs.
  */
 #include "daemon/names.h"
 
@@ -23,10 +23,10 @@
 
 #include "daemon/who.h"
 
-/* After lookups that failed, twice as long each time. */
+/* Pause after failed lookups, doubled each time. */
 #define AGAIN_S      1
 #define AGAIN_MOST_S 64
-#define ENTRY_BYTES  (1u << 20) /* of a group, which has the names of all its members */
+#define ENTRY_BYTES  (1u << 20) /* for a group's entry, which has the names of all its members */
 
 enum { READ_GROUP, WRITE_GROUP, N_GROUPS };
 
@@ -35,22 +35,22 @@ static const char *const keys[N_GROUPS] = { "control_read_group", "control_write
 struct role {
 	char name[sizeof(((struct ibcc_config *)NULL)->control_read_group)];
 	gid_t gid;   /* the last answer */
-	bool known;  /* there has been one */
-	bool failed; /* the last lookup, which has been logged */
+	bool known;  /* there has been an answer */
+	bool failed; /* the last lookup failed, which has been logged */
 };
 
 struct ibcc_names {
 	atomic_uint owners;   /* the caller and the thread; the last one frees */
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* protects all below */
 	pthread_cond_t changed;
 	bool quit;
 	int fd;
 	struct role role[N_GROUPS];
-	unsigned int question; /* counts those for groups */
+	unsigned int question; /* counts the requests for groups */
 	bool roles_due, answered;
 	struct timespec again; /* when groups are due again; tv_sec 0: they are not */
 	unsigned int again_s;
-	/* Who asks for a user is the only one who does. */
+	/* Only one thread asks for users, so there is one state. */
 	enum { USER_NONE, USER_ASKED, USER_KNOWN } user_state;
 	uid_t uid;
 	char user[IBCC_LOGIN_BYTES];
@@ -66,7 +66,7 @@ static void let_go(struct ibcc_names *n)
 	free(n);
 }
 
-/* An errno, 0 with IBCC_JSONL_NOBODY for no such group. */
+/* Returns an errno. No such group: 0 with IBCC_JSONL_NOBODY. */
 static int find_group(const char *name, gid_t *gid)
 {
 	struct group gr, *found = NULL;
@@ -94,7 +94,7 @@ static void find_user(uid_t uid, char name[IBCC_LOGIN_BYTES])
 		snprintf(name, IBCC_LOGIN_BYTES, "%.*s", IBCC_LOGIN_BYTES - 1, found->pw_name);
 }
 
-/* Writes an answer down, and says what is wrong with it. */
+/* Records an answer, and logs what is wrong with it. */
 static void note(struct role *r, const char *key, int err, gid_t gid)
 {
 	if (err && !r->failed)
@@ -114,7 +114,7 @@ static void note(struct role *r, const char *key, int err, gid_t gid)
 	}
 }
 
-/* Under the lock, which it gives back in the meantime. */
+/* Call with the lock held; the function releases it meanwhile. */
 static void answer_roles(struct ibcc_names *n)
 {
 	unsigned int question = n->question;
@@ -141,7 +141,7 @@ static void answer_roles(struct ibcc_names *n)
 	if (n->again.tv_sec && n->again_s < AGAIN_MOST_S)
 		n->again_s *= 2;
 	n->answered = true;
-	/* It fails only when the counter is full, and then the loop has been told. */
+	/* It fails only when the counter is full, and then the loop is awake already. */
 	(void)!write(n->fd, &one, sizeof(one));
 }
 
@@ -282,7 +282,7 @@ bool ibcc_names_take(struct ibcc_names *n, struct ibcc_jsonl_roles *roles)
 	return answered;
 }
 
-/* Waits for the name of a user; false: it is not known in time, or at all. */
+/* Waits for the name of a user. Returns false if it is not known in time, or not at all. */
 static bool wait_for_user(struct ibcc_names *n, uid_t uid, char name[IBCC_LOGIN_BYTES])
 {
 	struct timespec until = ibcc_now_in_ms(IBCC_NAMES_PATIENCE_MS);

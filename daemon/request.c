@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Turns a request on the control socket (request.h) into a job for the worker (worker.h), or
- * refuses it. commands[] says which requests there are, and which of them only users with the
- * right to change things may make.
+ * refuses it. commands[] lists the requests, and which of them need the right to change things.
  */
 #include "daemon/request.h"
 
@@ -23,7 +22,7 @@
 struct command {
 	const char *name;
 	enum ibcc_job_kind kind;
-	bool changes; /* needs the role for it */
+	bool changes; /* the user needs the role for it */
 };
 
 static const struct command commands[] = {
@@ -46,7 +45,7 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* Reads the arguments into the job; a sentence, which may be in *why, if they are wrong. */
+/* Reads the arguments into the job. Returns a sentence, which may be in *why, if they are wrong. */
 static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc_why *why)
 {
 	const json_t *plan = json_object_get(args, "plan");
@@ -169,7 +168,7 @@ struct ibcc_job *ibcc_request_job(const struct ibcc_jsonl_request *r, json_t **r
 	j->client = r->client;
 	j->uid = r->uid;
 	j->pid = r->pid;
-	/* Only root can be somebody else. */
+	/* Only root can speak for another user. */
 	if (login && !r->uid)
 		snprintf(j->login, sizeof(j->login), "%s", login);
 	return j;

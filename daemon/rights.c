@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Gives up root's rights for those of the configured user, when root starts the daemon
- * (rights.h). No capability is kept.
- */
+/* If root starts the daemon: changes to the configured user and keeps no capability (rights.h). */
 #include "daemon/rights.h"
 
 #include <errno.h>
@@ -18,8 +16,8 @@
 
 #include <ibcc/config.h>
 
-#define PASSWD_BYTES 16384      /* of an entry, with directories behind it */
-#define GROUP_BYTES  (1u << 20) /* ... which has the names of all its members */
+#define PASSWD_BYTES 16384      /* for an entry, which may come from a directory */
+#define GROUP_BYTES  (1u << 20) /* for a group's entry, which has the names of all its members */
 #define MOST_GROUPS  1024
 #define PATIENCE_MS  5000
 
@@ -63,7 +61,7 @@ static void find_local_groups(const char *user, struct account *a)
 	free(entry);
 }
 
-/* In this host's own files, which answer at once. */
+/* Looks in this host's own files, which answer at once. */
 static void find_local(const char *user, struct account *a)
 {
 	FILE *f = fopen("/etc/passwd", "re");
@@ -80,7 +78,7 @@ static void find_local(const char *user, struct account *a)
 		find_local_groups(user, a);
 }
 
-/* By the name service, behind which may be a directory server. */
+/* Asks the name service, which may use a directory server. */
 static void find_anywhere(const char *user, struct account *a)
 {
 	struct passwd entry, *found = NULL;
@@ -102,7 +100,7 @@ static bool read_all(int fd, void *buf, size_t len)
 	char *at = buf;
 	ssize_t n = 1;
 
-	/* What the child writes comes at once, when it comes. */
+	/* The child writes everything at once. */
 	for (; len && n > 0; at += n, len -= (size_t)n) {
 		if (poll(&p, 1, PATIENCE_MS) <= 0)
 			return false;
@@ -113,8 +111,8 @@ static bool read_all(int fd, void *buf, size_t len)
 	return true;
 }
 
-/* A lookup cannot be broken off, and a thread would keep root's rights, so a child does it, which
- * is killed if it does not answer.
+/* A lookup cannot be cancelled, and a thread would keep root's rights. So a child does it, which
+ * the parent kills if it does not answer.
  */
 static void ask_child(const char *user, struct account *a)
 {
@@ -142,11 +140,11 @@ static void ask_child(const char *user, struct account *a)
 
 static int become(const struct account *a)
 {
-	/* The groups first: without root's user they could not be changed any more. */
+	/* Set the groups first: without root's user that is not possible any more. */
 	if (setgroups((size_t)a->n_groups, a->group) || setresgid(a->gid, a->gid, a->gid) ||
 	    setresuid(a->uid, a->uid, a->uid))
 		return -errno;
-	/* The kernel has taken the capabilities away with the last of the three user IDs. */
+	/* The kernel drops the capabilities with the last of the three user IDs. */
 	return setresuid(0, 0, 0) == 0 ? -EPERM : 0;
 }
 

@@ -17,7 +17,7 @@ bool ibcc_who_is_login(const char *text)
 				   "._-@+";
 	size_t n = strspn(text, good);
 
-	n += n && text[n] == '$'; /* as machines have in Samba */
+	n += n && text[n] == '$'; /* as machine accounts of Samba have */
 	return n && n < IBCC_LOGIN_BYTES && !text[n];
 }
 

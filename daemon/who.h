@@ -7,21 +7,22 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Bytes of a login as a client tells it. */
+/* Size of a login name from a client. */
 #define IBCC_LOGIN_BYTES 33
 
-/* Who asks, by name and number: "alice (uid 1000, pid 123)"; without the name where it is not
- * known (empty). `login` (may be empty) is the one behind sudo, as root tells it: "root (sudo:
- * alice, uid 0, pid 123)".
+/* Formats the user behind a request: "alice (uid 1000, pid 123)", without the name if it is not
+ * known (empty). `login` (may be empty) is the user behind sudo, which only root may give: "root
+ * (sudo: alice, uid 0, pid 123)".
  */
 void ibcc_who_text(const char *name, uid_t uid, pid_t pid, const char *login, char *buf,
 		   size_t len);
 
-/* Can this be a login: letters, digits, '.', '_', '-', '@', '+' and a '$' at the end, not too many?
+/* Can this be a login: letters, digits, '.', '_', '-', '@', '+' and a '$' at the end, and short
+ * enough?
  */
 bool ibcc_who_is_login(const char *text);
 
-/* The login behind sudo, if root runs this program, or "". */
+/* The login behind sudo, if root runs this program; otherwise "". */
 const char *ibcc_who_sudo(void);
 
 #endif

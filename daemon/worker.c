@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The thread that talks to the fabric (worker.h): work() takes one job after the other from the
+/* The thread that talks to the fabric (worker.h). work() takes one job after the other from the
  * queue and runs it; run_pass() is the most frequent one. The event loop puts jobs in and takes
  * finished ones out, under a lock.
  */
@@ -19,10 +19,10 @@
 #include "daemon/explain.h"
 #include "daemon/service/service.h"
 
-/* To take back what is on trial when the daemon ends: less than systemd gives it. */
+/* Time limit in seconds to revert a trial when the daemon ends: less than systemd's limit. */
 #define LAST_TRIAL_S 20
 
-/* Shows how things are after a job, which is done (NULL: there was none). */
+/* Publishes the state after a job, which is done (NULL: there was none). */
 static void publish(struct ibcc_worker *w, struct ibcc_job *j)
 {
 	json_t *status = ibcc_service_status(w->service), *old;
@@ -44,7 +44,7 @@ void ibcc_worker_finish(struct ibcc_worker *w, struct ibcc_job *j)
 	uint64_t one = 1;
 
 	publish(w, j);
-	/* It fails only when the counter is full, and then the loop has been told. */
+	/* It fails only when the counter is full, and then the loop is awake already. */
 	if (write(w->done_fd, &one, sizeof(one)) < 0)
 		return;
 }
@@ -61,7 +61,7 @@ static void measure(struct ibcc_worker *w, struct ibcc_job *pass)
 	pass->metrics = ibcc_metrics_new(c, &facts, &w->totals);
 }
 
-/* The answer to who wanted a trial tells of it. */
+/* Adds the trial to the answer of the job that began it. */
 static void add_trial(struct ibcc_worker *w, struct ibcc_job *j)
 {
 	if (j->result && j->confirm_s)
@@ -73,7 +73,7 @@ static bool wants_the_same(const struct ibcc_job *j, const struct ibcc_request *
 	return j->skip_unsupported == r->skip_unsupported && j->confirm_s == r->confirm_s;
 }
 
-/* Who asks for what cannot be now is told so, and is no reason for a pass to fail. */
+/* Answers applies that cannot run now, so that they do not make the polling cycle fail. */
 static void refuse_applies(struct ibcc_worker *w)
 {
 	struct ibcc_queue asked = w->applies;
@@ -93,7 +93,7 @@ static void refuse_applies(struct ibcc_worker *w)
 	}
 }
 
-/* A pass that has overtaken an apply in the queue makes that apply, too. */
+/* A polling cycle that runs before a queued apply carries out that apply, too. */
 static void take_applies(struct ibcc_worker *w)
 {
 	struct ibcc_job *j;
@@ -109,8 +109,8 @@ static void take_applies(struct ibcc_worker *w)
 	}
 }
 
-/* Everybody who asked for such an apply since the last pass gets what this one came to; who asked
- * for another, strict beside loose, gets the next.
+/* Every client that asked for such an apply since the last polling cycle gets the result of this
+ * one. A client that asked for the other kind, strict or loose, gets the next cycle.
  */
 static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 {
@@ -227,7 +227,9 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 	ibcc_worker_finish(w, j);
 }
 
-/* Takes back what is on trial; `reason` as there. What fails is tried again, and told once. */
+/* Reverts what is on trial; see ibcc_service_end_trial() for `reason`. A failure is tried again and
+ * logged once.
+ */
 static void end_trial(struct ibcc_worker *w, const char *reason)
 {
 	struct ibcc_request r = { .who = "ibcc-tuned" };
@@ -243,7 +245,8 @@ static void end_trial(struct ibcc_worker *w, const char *reason)
 	publish(w, NULL);
 }
 
-/* The next job, NULL with *due if something on trial is to be taken back before; else at the end.
+/* Returns the next job. NULL with *due: something on trial must be reverted first. NULL otherwise:
+ * the thread must end.
  */
 static struct ibcc_job *wait_for_job(struct ibcc_worker *w, bool *due)
 {
@@ -284,7 +287,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Signals are the event loop's. */
+/* Only the event loop handles signals. */
 static int start_thread(struct ibcc_worker *w)
 {
 	sigset_t all, old;
@@ -354,7 +357,9 @@ static void free_jobs(struct ibcc_queue *q)
 		ibcc_job_free(j);
 }
 
-/* A job is a sequence of MAD runs, and a cancel ends only the one under way: so again and again. */
+/* A job is a sequence of MAD runs, and a cancel ends only the current one. So it is repeated until
+ * the thread ends.
+ */
 static void end_thread(struct ibcc_worker *w)
 {
 	struct timespec until;
@@ -380,7 +385,7 @@ void ibcc_worker_free(struct ibcc_worker *w)
 	pthread_mutex_unlock(&w->lock);
 	if (w->started)
 		end_thread(w);
-	ibcc_service_free(w->service); /* with the predictor's thread, which submits a job */
+	ibcc_service_free(w->service); /* also ends the predictor's thread, which submits a job */
 	free_jobs(&w->todo);
 	free_jobs(&w->done);
 	free_jobs(&w->applies);
@@ -432,7 +437,7 @@ struct ibcc_job *ibcc_worker_done(struct ibcc_worker *w)
 	pthread_mutex_lock(&w->lock);
 	j = ibcc_queue_pop(&w->done);
 	if (!j && read(w->done_fd, &count, sizeof(count)) < 0)
-		j = NULL; /* nothing was there to take: as well */
+		j = NULL; /* there was none: that is fine */
 	pthread_mutex_unlock(&w->lock);
 	return j;
 }
@@ -452,7 +457,7 @@ json_t *ibcc_worker_status(struct ibcc_worker *w)
 	due_ns = w->trial_due_ns;
 	pthread_mutex_unlock(&w->lock);
 	trial = json_object_get(copy, "trial");
-	if (json_is_object(trial)) /* all else is as old as the last job; this runs */
+	if (json_is_object(trial)) /* this time runs, all else is as old as the last job */
 		ibcc_service_trial_left(trial, due_ns);
 	return copy;
 }

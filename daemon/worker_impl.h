@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Inside of the worker, shared by its files: worker.c runs jobs, worker_plans.c those that wait for
- * a plan, or for its prediction, and worker_job.c knows what a job is.
+/* Internals of the worker, shared by its files: worker.c runs jobs, worker_plans.c has those that
+ * wait for a plan or its prediction, worker_job.c defines what a job is.
  */
 #ifndef IBCC_DAEMON_WORKER_IMPL_H
 #define IBCC_DAEMON_WORKER_IMPL_H
@@ -14,64 +14,65 @@
 
 /* worker_job.c */
 struct ibcc_request ibcc_job_request(const struct ibcc_job *j);
-/* Finds out who asks, by name, where the history and the log say so. */
+/* Looks up the user's name if the history and the log need it. */
 void ibcc_job_look_up(struct ibcc_job *j, struct ibcc_names *names);
 
 struct ibcc_queue {
 	struct ibcc_job *first, **last;
 };
 
-/* worker_queue.c, which says in which order jobs are taken. */
+/* worker_queue.c, which defines the order of jobs. */
 void ibcc_queue_init(struct ibcc_queue *q);
 void ibcc_queue_push(struct ibcc_queue *q, struct ibcc_job *j);
 /* The first one; NULL if there is none. */
 struct ibcc_job *ibcc_queue_pop(struct ibcc_queue *q);
-/* The one whose turn it is after a job of this user; NULL if there is none. */
+/* The job that is next after one of user `last_uid`; NULL if there is none. */
 struct ibcc_job *ibcc_queue_pick(struct ibcc_queue *q, uid_t last_uid);
 /* The first one of a kind; NULL if there is none. */
 struct ibcc_job *ibcc_queue_take_kind(struct ibcc_queue *q, enum ibcc_job_kind kind);
-/* The one of a client; NULL if it has none here. */
+/* The job of a client; NULL if there is none in this queue. */
 struct ibcc_job *ibcc_queue_take_client(struct ibcc_queue *q, uint64_t client);
 
 struct ibcc_worker {
 	pthread_t thread;
 	bool started;
-	atomic_bool on_trial; /* something is, after the last job */
-	pthread_mutex_t lock; /* of all below */
+	atomic_bool on_trial; /* there is a transaction on trial since the last job */
+	pthread_mutex_t lock; /* protects all below */
 	pthread_cond_t wake;
 	bool stop;
 	struct ibcc_queue todo, done;
 	json_t *status;
-	uint64_t trial_due_ns; /* of its "trial" */
+	uint64_t trial_due_ns; /* when the trial in that status is due */
 	int done_fd;
-	/* The thread's own: */
-	uid_t last_uid;           /* whose job was taken last */
+	/* Only for the worker's thread. */
+	uid_t last_uid;           /* user of the last job */
 	struct ibcc_names *names; /* borrowed */
 	struct ibcc_service *service;
 	struct ibcc_explain *explain;
-	struct ibcc_queue applies;    /* waiting for the next pass */
-	struct ibcc_queue plans;      /* likewise, since there is no plan now */
-	struct ibcc_queue predicting; /* who waits for the prediction under way, */
-	struct ibcc_queue later;      /* and for it to end */
-	bool abandoned;               /* the prediction under way is not finished for them */
-	int trial_err;                /* of the last try to end a trial, as it was told */
+	struct ibcc_queue applies; /* wait for the next polling cycle */
+	struct ibcc_queue plans; /* wait for the next polling cycle, because there is no plan now */
+	struct ibcc_queue predicting; /* wait for the running prediction */
+	struct ibcc_queue later;      /* wait for that to end */
+	bool abandoned;               /* the running prediction will not be finished for them */
+	int trial_err;                /* of the last try to end a trial, as it was logged */
 	struct ibcc_metrics_totals totals;
 };
 
-/* The job is done, and everybody sees how things are after it. */
+/* Finishes a job and publishes the state after it. */
 void ibcc_worker_finish(struct ibcc_worker *w, struct ibcc_job *j);
 
-/* From the predictor's thread, with the worker: a prediction has ended. Without memory who waits
- * for it waits for the next one.
+/* Callback in the predictor's thread, with the worker as `arg`: a prediction has ended. If there is
+ * no memory, waiting jobs wait for the next prediction.
  */
 void ibcc_worker_on_predicted(void *arg);
-/* Jobs that wait. All of the worker's thread. */
+/* Jobs that wait. Call all of these from the worker's thread. */
 void ibcc_worker_tell_plan(struct ibcc_worker *w, struct ibcc_job *j, bool may_wait);
-void ibcc_worker_tell_plans(struct ibcc_worker *w, bool may_wait); /* that wait for one */
+/* the jobs that wait for a plan */
+void ibcc_worker_tell_plans(struct ibcc_worker *w, bool may_wait);
 void ibcc_worker_tell_what_if(struct ibcc_worker *w, struct ibcc_job *j);
-void ibcc_worker_tell_predicted(struct ibcc_worker *w); /* those that waited for that */
-/* A client whose job may be waiting here has hung up. */
+void ibcc_worker_tell_predicted(struct ibcc_worker *w); /* the jobs that wait for the prediction */
+/* Call when a client has hung up that may have a job waiting here. */
 void ibcc_worker_drop_waiting(struct ibcc_worker *w, uint64_t client);
-void ibcc_worker_run_later(struct ibcc_worker *w); /* and those that waited for its end */
+void ibcc_worker_run_later(struct ibcc_worker *w); /* the jobs that wait for its end */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What a job is: whose, and what for. */
+/* Defines a job: its user, and its purpose. */
 #include <stdlib.h>
 
 #include "daemon/worker_impl.h"
@@ -24,9 +24,7 @@ struct ibcc_request ibcc_job_request(const struct ibcc_job *j)
 				      .made_s = j->made_s };
 }
 
-/* Is it one for which the history and the log name a person? The name service is not asked for the
- * others.
- */
+/* Do the history and the log name a person for this job? Only then is the name service asked. */
 static bool changes(enum ibcc_job_kind kind)
 {
 	switch (kind) {

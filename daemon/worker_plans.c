@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who asks for a plan waits until there is one, and for its prediction; passes wait for neither. */
+/* A client that asks for a plan waits until there is one, and until its prediction is ready.
+ * Polling cycles wait for neither.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -32,8 +34,8 @@ void ibcc_worker_tell_predicted(struct ibcc_worker *w)
 	ibcc_service_predicted_all(w->service);
 }
 
-/* A what-if that only clients of a lower rank wait for is broken off for one of a higher rank, and
- * begun again after it.
+/* A what-if for clients of a lower rank is stopped for a client of a higher rank, and restarted
+ * after it.
  */
 static void overtake(struct ibcc_worker *w, const struct ibcc_job *next)
 {
@@ -72,12 +74,12 @@ void ibcc_worker_tell_what_if(struct ibcc_worker *w, struct ibcc_job *j)
 		ibcc_worker_finish(w, j);
 }
 
-/* A plan that is not there yet is waited for, as long as passes come to an end; and one that is,
- * for its prediction, which passes do not wait for.
+/* A missing plan is waited for as long as polling cycles succeed. A present plan waits for its
+ * prediction, which polling cycles do not wait for.
  */
 void ibcc_worker_tell_plan(struct ibcc_worker *w, struct ibcc_job *j, bool may_wait)
 {
-	/* A report is of what is there: it has the last prediction, if any. */
+	/* A report shows what is there now, with the last prediction if there is one. */
 	int rc = j->kind == IBCC_JOB_PLAN
 			 ? ibcc_service_predict(w->service, ibcc_worker_on_predicted, w)
 			 : 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The order in which the worker takes jobs.
  *
- * The daemon's own jobs come first: a polling cycle that is due waits for the job under way, and
- * for no other. Then root's and the daemon's own user's, so that the way back stays open whatever
- * other users ask for; then those of control_write_group; then those of readers. Within a rank the
- * job that came first is taken, but no user twice in a row while another one waits, so that a user
- * with many connections delays each other user by one job at a time.
+ * The daemon's own jobs come first: a polling cycle that is due waits for the current job, and for
+ * no other. Then come root's jobs and those of the daemon's own user, so that an operator can
+ * always revert. Then come those of control_write_group, then those of readers. Within a rank the
+ * oldest job is taken, but no user has two in a row while another user waits. So a user with many
+ * connections delays each other user by one job at a time.
  *
- * A client has one request on its way at a time, and its job dies with its connection. So the
+ * A client has one request in progress at a time, and its job dies with its connection. So the
  * limits of <ibcc/jsonl.h> on connections, of each user and in all, are the limits on jobs as well.
  */
 #include "daemon/worker_impl.h"
