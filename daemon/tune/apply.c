@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* apply: the present plan, or one that was made earlier. */
+/* apply: carries out the present plan, or one that was made earlier. */
 #include <errno.h>
 #include <stdio.h>
 #include <time.h>
@@ -14,7 +14,7 @@ static int ask(const struct tune *t, json_int_t writes)
 			    (long long)writes, writes == 1 ? "" : "s");
 }
 
-/* No reason to refuse it: whether it fits is a matter of what it replaces, not of clocks. */
+/* The age is no reason to refuse a plan: it fits if the values that it replaces are still there. */
 static void print_age(const json_t *a)
 {
 	json_int_t age = (json_int_t)time(NULL) - tune_int(a, "made"), n = age < 0 ? -age : age;
@@ -48,7 +48,7 @@ static void print_result(const struct tune *t, const json_t *a, int rc)
 		       json_array_size(json_object_get(a, "roots")) ? " yet" : "");
 }
 
-/* What becomes of it now. */
+/* Prints what happens next with the trial. */
 static void print_trial(const struct tune *t, const json_t *a)
 {
 	const json_t *trial = json_object_get(a, "trial");
@@ -62,7 +62,7 @@ static void print_trial(const struct tune *t, const json_t *a)
 		 tune_int(trial, "seconds_left"));
 }
 
-/* After the first writes: the trial, if a person sits there, then the refinement. */
+/* After the first writes: the trial, if a person is at the terminal, then the refinement. */
 static int go_on(struct tune *t, json_t *a, json_int_t set_mads)
 {
 	int code = TUNE_OK;
@@ -81,7 +81,7 @@ static json_t *with_trial(const struct tune *t, json_t *args)
 	return args;
 }
 
-/* The plan of this moment, whatever it is. */
+/* Applies the plan of this moment, whatever it is. */
 static int apply_now(struct tune *t)
 {
 	struct ibcc_why why = { "" };
@@ -100,7 +100,7 @@ static int apply_now(struct tune *t)
 	return rc ? tune_fail("%s", why.text) : code;
 }
 
-/* One that is at hand with its data. */
+/* Applies a plan that comes with its data. */
 static int apply_this(struct tune *t, const json_t *plan)
 {
 	struct ibcc_why why = { "" };
@@ -123,7 +123,9 @@ static int apply_this(struct tune *t, const json_t *plan)
 	return rc ? tune_fail("%s", why.text) : code;
 }
 
-/* A file's words are anybody's: what is shown is what whoever writes makes of its writes. */
+/* Anyone may have written the text in a plan's file. So this shows what the program that will write
+ * makes of the plan.
+ */
 static int show_writes(struct tune *t, const json_t *plan)
 {
 	struct ibcc_why why = { "" };
@@ -158,7 +160,7 @@ static int apply_file(struct tune *t, const char *file)
 	return code;
 }
 
-/* What is written is what was shown, even if the daemon has changed its mind meanwhile. */
+/* Writes what was shown, even if the daemon has changed its mind since. */
 static int apply_asked(struct tune *t)
 {
 	struct ibcc_why why = { "" };

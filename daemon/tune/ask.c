@@ -25,7 +25,7 @@ static int read_answer(const json_t *o, json_t **out, struct ibcc_why *why)
 
 		rc = ibcc_why_set(why, err > 0 && err < 4096 ? (int)-err : -EIO, "%s",
 				  tune_str(o, "error"));
-		/* The daemon has been reached: its errors must not look as if it had not. */
+		/* The daemon was reached: its errors must not look like a failed connection. */
 		if (rc == -ENOENT || rc == -ECONNREFUSED)
 			rc = -EIO;
 	} else if (!*out) {
@@ -66,7 +66,7 @@ int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **o
 	return rc;
 }
 
-/* Without any device libibumad still names one, which cannot be read then. */
+/* Without any device libibumad still names one, which then cannot be read. */
 static bool has_device(void)
 {
 	char names[UMAD_MAX_DEVICES][UMAD_CA_NAME_LEN] = { { 0 } };
@@ -121,7 +121,7 @@ int tune_ask_running(struct tune *t, const char *command)
 	return TUNE_OK;
 }
 
-/* A daemon that does not answer, or has no place for us, is a daemon all the same. */
+/* A daemon that does not answer, or has no free connection for us, counts as running. */
 int tune_alone(const struct tune *t, int *fd, struct ibcc_why *why)
 {
 	struct ibcc_why said = { "" };

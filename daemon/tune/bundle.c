@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* bundle: the last pass in one file, for who is to look into it elsewhere. */
+/* bundle: the last polling cycle in one file, for analysis elsewhere. */
 #include <stdio.h>
 
 #include "daemon/tune/tune.h"

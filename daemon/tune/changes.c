@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Prints the changes of an answer one by one (changes.h). Service levels with the same change
- * share a row.
+/* Prints the changes of an answer one by one (changes.h). Service levels with equal changes share a
+ * row.
  */
 #include "daemon/tune/changes.h"
 
@@ -17,7 +17,7 @@ const char *tune_node_text(const json_t *o, char *buf, size_t len)
 {
 	const char *node = tune_str(o, "node"), *guid = tune_str(o, "node_guid");
 
-	/* A name that does not identify the node has the GUID in it. */
+	/* A name that does not identify the node contains the GUID. */
 	if (strstr(node, guid))
 		snprintf(buf, len, "%s", node);
 	else
@@ -37,7 +37,7 @@ static bool same(const json_t *a, const json_t *b, const char *key)
 	return json_equal(json_object_get(a, key), json_object_get(b, key));
 }
 
-/* Same setting, same values, next service level. */
+/* Are setting and values equal, and is this the next service level? */
 static bool continues(const json_t *a, const json_t *b)
 {
 	static const char *const keys[] = { "node_guid", "port", "attribute",
@@ -109,8 +109,8 @@ static void print_row(struct libscols_table *t, const json_t *o, const json_t *l
 	tune_table_add(t, row, 8, tune_style_of_outcome(row[8]));
 }
 
-/* Reasons repeat from node to node: each is printed once, for the attribute it belongs to, a level
- * below the changes.
+/* Reasons repeat from node to node. Each is printed once, for its attribute, one level below the
+ * changes.
  */
 static void print_reasons(const json_t *changes)
 {

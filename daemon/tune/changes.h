@@ -12,20 +12,20 @@
 
 #include "daemon/tune/look.h"
 
-/* Prints the "changes" of an answer as a table, service levels with equal values in one row, and
- * the reasons below.
+/* Prints the "changes" of an answer as a table. Service levels with equal values share a row, and
+ * the reasons follow below.
  */
 void tune_print_changes(const json_t *changes, const char *heading);
 
-/* What a change does, in a character: '+' sets what had no value (0, or no ports), '-' resets a
- * value to that, '~' replaces one by another.
+/* The mark for a change: '+' sets a value where there was none (0, or no ports), '-' resets a value
+ * to that, '~' replaces one value by another.
  */
 char tune_change_mark(const char *old_value, const char *new_value);
-/* What the marks mean, behind the heading of a table that has them. */
+/* Legend for the marks, after the heading of a table that has them. */
 #define TUNE_MARKS_LEGEND "+ set, ~ changed, - reset"
 
-/* The functions that get the groups: each as its mark, count, setting, service levels, old, new,
- * where and outcome, then that these were all, then reasons.
+/* The functions that get the groups. Each group is its mark, count, setting, service levels, old,
+ * new, where and outcome. After the last group come the reasons.
  */
 #define TUNE_GROUP_CELLS 8
 struct tune_group_fn {
@@ -36,23 +36,23 @@ struct tune_group_fn {
 };
 void tune_group_changes(const json_t *changes, const struct tune_group_fn *fn);
 
-/* The same in a few lines: equal changes of many nodes as one, with the first nodes named; where
- * that is not enough, with the range of values.
+/* Prints the "changes" of an answer in a few lines: equal changes of many nodes as one line that
+ * names the first nodes. If that is not short enough, it gives the range of values.
  */
 void tune_print_groups(const json_t *changes, const char *heading);
 
-/* The last object of the run of service levels that begins at index i; all of it but the first is
- * marked as covered. Fields of one service level come together, so the next one of the same field
- * is looked for, not just the next object.
+/* The last object of the run of service levels that begins at index i. Marks all but the first
+ * object as covered. Fields of one service level come together, so it looks for the next object of
+ * this field, not just for the next object.
  */
 const json_t *tune_end_of_run(const json_t *changes, size_t i, bool *covered);
-/* "0-15" of such a run, "" of what has no service level. */
+/* "0-15" for such a run, "" for objects without service level. */
 void tune_sl_text(const json_t *first, const json_t *last, char *buf, size_t len);
 
-/* Green for what was verified, red for what was not made. */
+/* Green for verified changes, red for changes that were not made. */
 enum tune_style tune_style_of_outcome(const char *outcome);
 
-/* "name 0xguid" into a buffer. */
+/* Puts "name 0xguid" into a buffer. */
 const char *tune_node_text(const json_t *o, char *buf, size_t len);
 
 #endif

@@ -32,7 +32,7 @@ int tune_consent(const struct tune *t, const char *fmt, ...)
 	va_end(ap);
 	fputs(" [y/N] ", stdout);
 	fflush(stdout);
-	/* Whatever is not a clear yes is a no. */
+	/* Anything but a clear yes is a no. */
 	if (fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y'))
 		return TUNE_OK;
 	return tune_fail("nothing was changed");

@@ -14,7 +14,7 @@
 #include "daemon/tune/progress.h"
 
 #define LOOK_MS    500
-#define LINE_WIDTH 60 /* of the line that is printed over and over */
+#define LINE_WIDTH 60 /* width of the line that is printed repeatedly */
 
 enum wish { WISH_NONE, WISH_KEEP, WISH_REVERT };
 
@@ -28,7 +28,7 @@ static void clear_line(void)
 	printf("\r%*s\r", LINE_WIDTH, "");
 }
 
-/* What is typed until the next look. At the end of the input only Ctrl-C is left. */
+/* Reads what is typed until the next check. At the end of the input only Ctrl-C is left. */
 static enum wish read_wish(int signals, bool *input)
 {
 	struct pollfd fd[] = { { signals, POLLIN, 0 }, { *input ? STDIN_FILENO : -1, POLLIN, 0 } };
@@ -38,7 +38,7 @@ static enum wish read_wish(int signals, bool *input)
 		return WISH_NONE;
 	if (fd[0].revents)
 		return WISH_REVERT;
-	/* A terminal gives a line when ENTER is pressed, and nothing before. */
+	/* A terminal delivers a line when ENTER is pressed, and nothing before. */
 	*input = read(STDIN_FILENO, line, sizeof(line)) > 0;
 	return *input ? WISH_KEEP : WISH_NONE;
 }
@@ -58,7 +58,7 @@ static int report_end(struct tune *t, json_int_t id)
 	return TUNE_OK;
 }
 
-/* Until something is typed, or the trial is over. */
+/* Counts down until the user types something, or the trial is over. */
 static int count_down(struct tune *t, int signals, enum wish *wish, bool *over)
 {
 	struct ibcc_why why = { "" };
@@ -113,7 +113,7 @@ int tune_count_down(struct tune *t, const json_t *answer)
 	signals = signalfd(-1, &interrupt, SFD_CLOEXEC);
 	if (signals < 0)
 		return tune_fail("no countdown: %m; run ibcc-tune confirm to keep the change");
-	/* An ENTER that was typed before the question is no answer to it. */
+	/* An ENTER that was typed before the question does not answer it. */
 	tcflush(STDIN_FILENO, TCIFLUSH);
 	puts("\nThe change is on trial. Press ENTER to keep it, or Ctrl-C to revert it now.");
 	code = count_down(t, signals, &wish, &over);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* By the daemon, or by ourselves. */
+/* Carries out commands, through the daemon or in this process. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "daemon/tune/tune.h"
 #include "daemon/who.h"
 
-/* Passes beyond the least, for an undecided tuner. */
+/* Extra polling cycles for an undecided tuner. */
 #define MORE_PASSES 4u
 
 static void sleep_ms(uint32_t ms)
@@ -30,8 +30,8 @@ static void sleep_ms(uint32_t ms)
 		;
 }
 
-/* Rates need two readings, and the tuner wants to see congestion more than once before it acts.
- * While there is congestion that it has not made up its mind about, it gets some more.
+/* Rates need two readings, and the tuner acts only after it has seen congestion more than once.
+ * While there is congestion that it has not decided about, it gets more polling cycles.
  */
 static int watch(const struct tune *t, struct ibcc_service *s, struct ibcc_why *why)
 {
@@ -54,7 +54,7 @@ static int watch(const struct tune *t, struct ibcc_service *s, struct ibcc_why *
 	}
 }
 
-/* Nobody else's passes wait for us. */
+/* No other client's polling cycles wait for us. */
 static int plan_local(struct ibcc_service *s, bool data, json_t **out, struct ibcc_why *why)
 {
 	if (ibcc_service_predict(s, NULL, NULL) == -EINPROGRESS)
@@ -62,8 +62,8 @@ static int plan_local(struct ibcc_service *s, bool data, json_t **out, struct ib
 	return ibcc_service_plan(s, data, out, why);
 }
 
-/* Until the roots hold, as a daemon would. What has not settled when something fails, the next
- * daemon goes on with.
+/* Refines until the roots hold, as a daemon would. If something fails before that, the next daemon
+ * continues.
  */
 static int refine_local(const struct tune *t, struct ibcc_service *s, json_t *out,
 			struct ibcc_why *why)
@@ -230,8 +230,8 @@ static bool changes_fabric(const char *command)
 	       !strcmp(command, "cancel");
 }
 
-/* A daemon whose process is stopped does nothing beside us, and its plugin takes root's plans in
- * place of its own. What it does by its own port it would go on with.
+/* A daemon with a stopped process does nothing beside us, and its plugin accepts root's plans
+ * instead of its own. But a daemon that writes through its own port would later continue.
  */
 static bool may_take_over(const struct tune *t, const char *command)
 {
@@ -240,7 +240,7 @@ static bool may_take_over(const struct tune *t, const char *command)
 	       (!strcmp(command, "rollback") || !strcmp(command, "disable"));
 }
 
-/* Beside a stopped daemon, which has the lock of whoever writes. */
+/* Writes beside a stopped daemon, which holds the writer's lock. */
 static int take_over(struct tune *t, const char *command, json_t *args, json_t **out,
 		     struct ibcc_why *why)
 {
@@ -259,7 +259,9 @@ static int take_over(struct tune *t, const char *command, json_t *args, json_t *
 	if (rc != -EPERM)
 		return rc;
 	failed = *why;
-	/* As one that is root's, too, until the time is over that it has promised the plugin. */
+	/* A daemon of root may also be such a case, until the time that it has promised the plugin
+	 * is over.
+	 */
 	return ibcc_why_set(why, rc,
 			    "%s; end the daemon with \"systemctl kill -s KILL ibcc-tuned%s%s\" "
 			    "and repeat this command",
@@ -285,7 +287,7 @@ static int do_on_fabric(struct tune *t, const char *command, json_t *args, json_
 			t->own_port ? "" : "; without it the key is needed: ", t->no_key.text);
 	if (t->verbose && !t->own_port)
 		fprintf(stderr, "%s; doing it without\n", why->text);
-	/* One writer only: where there is a daemon, it has the fabric. */
+	/* There is one writer only: if there is a daemon, the fabric is the daemon's. */
 	rc = changes_fabric(command) ? tune_alone(t, &lock, why) : 0;
 	if (rc && t->own_port)
 		rc = ibcc_why_set(why, rc,
@@ -310,7 +312,7 @@ int tune_do(struct tune *t, const char *command, json_t *args, json_t **out, str
 	json_decref(args);
 	if (*out && !anonymous)
 		tune_rename(t, *out);
-	/* Names are from nodes and files, reasons from the state file. */
+	/* Names are from nodes and files, reasons are from the state file. */
 	if (*out && ibcc_json_clean(*out))
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	return rc;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Makes a table fit the terminal (fit.h): hides columns that say nothing, then wraps the widest. */
+/* Makes a table fit the terminal (fit.h): hides columns without information, then wraps the widest.
+ */
 #include "daemon/tune/fit.h"
 
 #include <stdio.h>
@@ -12,8 +13,8 @@
 
 struct column {
 	struct libscols_column *c;
-	size_t width, word; /* the widest cell, and the widest word of one */
-	bool empty, same;   /* all cells */
+	size_t width, word; /* the widest cell, and the widest word of any cell */
+	bool empty, same;   /* true for all cells of the column */
 };
 
 struct columns {
@@ -66,7 +67,7 @@ static void measure(struct libscols_table *t, struct column *k)
 	}
 }
 
-/* Those that are shown. */
+/* Looks at the visible columns. */
 static void look(struct libscols_table *t, struct columns *all)
 {
 	all->n = 0;
@@ -116,7 +117,7 @@ static bool is_same(struct libscols_table *t, const struct column *k)
 	return k->same && scols_table_get_nlines(t) > 1;
 }
 
-/* The first one stays: it says what a line is of. */
+/* The first column stays: it names the subject of a line. */
 static void hide_such(struct libscols_table *t, struct columns *all,
 		      bool (*such)(struct libscols_table *, const struct column *), char *tell,
 		      size_t len)
@@ -137,7 +138,7 @@ static void hide_such(struct libscols_table *t, struct columns *all,
 	}
 }
 
-/* The widest that may be wrapped gives way first, to the width of its words. */
+/* Shrinks the widest column that may be wrapped first, at most to the width of its words. */
 static void shrink(struct columns *all, size_t columns)
 {
 	for (size_t over = total(all); over > columns; over--) {

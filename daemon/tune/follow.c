@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Waits until the daemon has refined an apply, and shows in the end what it brought (progress.h).
- */
+/* Waits until the daemon has refined an apply, and then shows its effect (progress.h). */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -10,9 +9,9 @@
 #include "daemon/tune/prose.h"
 
 #define LOOK_MS   500
-#define SILENCE_S 120 /* a daemon that is started anew is back by then */
+#define SILENCE_S 120 /* a daemon that restarts is back by then */
 
-/* The status of a daemon that may be started anew meanwhile. */
+/* The status of a daemon that may restart meanwhile. */
 static int ask_status(const struct tune *t, json_t **status, struct ibcc_why *why)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000l };
@@ -115,7 +114,7 @@ int tune_follow(struct tune *t, json_t *answer, json_int_t set_mads)
 
 	if (t->no_wait || !set_mads)
 		return TUNE_OK;
-	/* Without a daemon it has been refined already. */
+	/* Without a daemon the apply is refined already. */
 	if (!apply)
 		rc = watch_daemon(t, &status, &why);
 	if (rc)

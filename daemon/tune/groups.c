@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Changes for people: what is the same at many nodes is one line. */
+/* Changes for people: what is equal at many nodes is one line. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 #include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
-/* More lines than that, and values are told as ranges. */
+/* With more lines than this, values are printed as ranges. */
 #define EXACT_GROUPS 12u
 #define NODES_NAMED  5u
 #define REASONS      5u
 #define CELL         48u
 
-/* Values of a group: all the same, or numbers from a to b, or all sorts. */
+/* Values of a group: all equal, or numbers from a to b, or a mixture. */
 struct values {
 	const char *text;
 	double min, max;
@@ -44,7 +44,7 @@ static bool equal(const json_t *a, const json_t *b, const char *key)
 	return !strcmp(tune_str(a, key), tune_str(b, key));
 }
 
-/* "CCT[1..31]" of one node is the "CCT[1..40]" of another. */
+/* "CCT[1..31]" of one node corresponds to "CCT[1..40]" of another. */
 static bool same_field(const json_t *a, const json_t *b)
 {
 	const char *x = tune_str(a, "field"), *y = tune_str(b, "field");
@@ -180,7 +180,7 @@ static void tell_group(const struct groups *all, struct group *g, const struct t
 	fn->row(fn->arg, row);
 }
 
-/* Whether two reasons say the same of different ports and numbers. */
+/* Do two reasons differ only in ports and numbers? */
 static bool alike(const char *a, const char *b)
 {
 	static const char figures[] = "0123456789.";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The command history: transactions with what was measured before and after each. */
+/* The command history: transactions with the measurements before and after each. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static void time_text(char *buf, size_t len, json_int_t seconds)
 
 enum measure { COUNT, PERMILLE, MBPS };
 
-/* What was measured; whole MB/s will do. */
+/* The measurement as text, in whole MB/s. */
 static const char *measured(const json_t *o, const char *key, enum measure what, char *buf,
 			    size_t len)
 {
@@ -38,7 +38,7 @@ static const char *measured(const json_t *o, const char *key, enum measure what,
 	return buf;
 }
 
-/* "1 -> 0"; what is not measured yet is a question mark. */
+/* "1 -> 0"; a question mark stands for a value that is not measured yet. */
 static void change_text(const json_t *effect, const char *key, enum measure what, char *buf,
 			size_t len)
 {
@@ -99,7 +99,7 @@ static void print_effect(const json_t *effect)
 		tune_say("", "The effect was not measured: %s.", tune_str(effect, "unmeasured"));
 }
 
-/* With what became of a trial, and who took it back. */
+/* The outcome, with the result of a trial and the user that reverted it. */
 static void outcome_text(const json_t *o, char *buf, size_t len)
 {
 	const char *trial = tune_str(json_object_get(o, "trial"), "outcome");

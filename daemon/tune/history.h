@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The history as plots; history.c has the command itself. */
+/* The history as plots; history.c has the command. */
 #ifndef IBCC_TUNE_HISTORY_H
 #define IBCC_TUNE_HISTORY_H
 
@@ -12,14 +12,14 @@
 /* Writes plots to a stream: 0 or a negative errno. */
 typedef int (*tune_plots_fn)(const struct ibcc_plot *plot, size_t n, FILE *out);
 
-/* The same of a series and a list of transactions, by another who writes them. -ENODATA, with
- * nothing written, where nothing was measured.
+/* Passes the plots of a series and a list of transactions to a function that writes them. -ENODATA:
+ * nothing was measured, and nothing is written.
  */
 int tune_history_draw(const json_t *series, const json_t *transactions, tune_plots_fn plots_fn,
 		      FILE *out);
 
-/* Draws the series of an answer to "history", with its transactions, as SVG into a file; an exit
- * code.
+/* Draws the series of an answer to "history", with its transactions, as an SVG file. Returns an
+ * exit code.
  */
 int tune_history_plot(const json_t *a, const char *file);
 

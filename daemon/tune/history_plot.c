@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* history --plot: what was measured in the last 24 hours, with the transactions, as an SVG. */
+/* history --plot: the measurements of the last 24 hours, with the transactions, as an SVG. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,23 +13,23 @@
 #include "daemon/tune/history.h"
 #include "daemon/tune/look.h"
 
-/* Two samples that are farther apart have nothing between them: nobody measured. */
+/* Between two samples farther apart than this, in seconds, nothing was measured. */
 #define GAP_S     300
 #define MOST_MARK 40u
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
 
-/* A curve by the name of its field. */
+/* A curve for the field with this name. */
 struct curve {
 	const char *field, *name;
-	double factor; /* 0: of a rate, into the unit that was asked for */
+	double factor; /* 0: a rate, which is converted into the unit of --units */
 	bool step;
 };
 
 struct panel {
-	const char *title, *unit; /* NULL: of rates */
+	const char *title, *unit; /* NULL: for rates */
 	const struct curve *curve;
 	size_t n;
-	double end; /* as of ibcc_plot */
+	double end; /* as in struct ibcc_plot */
 };
 
 static const struct curve roots[] = { { "roots", "roots", 1, true },
@@ -47,12 +47,12 @@ static const struct panel panels[] = {
 	{ "With congestion control on", "number", settings, COUNT(settings), 0 },
 };
 
-/* The series as numbers, with a point without values in each gap. */
+/* The series as numbers. Each gap has a point without values. */
 struct data {
 	size_t n, n_fields;
 	const json_t *fields;
-	double *x, *y; /* y: field by field, n each */
-	time_t zero;   /* midnight before the first */
+	double *x, *y; /* y: one field after the other, n values each */
+	time_t zero;   /* midnight before the first sample */
 	char x_label[64];
 };
 
@@ -108,7 +108,7 @@ static int read_series(const json_t *series, struct data *d)
 		put(d, cap, at, row);
 		last = at;
 	}
-	/* Closer together, now that their number is known. */
+	/* Move the fields together, now that the number of samples is known. */
 	for (size_t k = 1; k < d->n_fields; k++)
 		memmove(&d->y[k * d->n], &d->y[k * cap], d->n * sizeof(*d->y));
 	return 0;
@@ -129,7 +129,7 @@ static double *field(const struct data *d, const char *name, double factor)
 	return NULL;
 }
 
-/* The newest transactions of the time that is shown, by their numbers. */
+/* Finds the newest transactions within the time that is shown, with their numbers. */
 static size_t find_marks(const struct data *d, const json_t *list, struct ibcc_plot_mark *mark,
 			 char (*text)[24])
 {

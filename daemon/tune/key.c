@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The command key: gives all nodes a new CC_Key. It works without a daemon, since a running one
- * would go on with the old key.
+/* The command key: gives all nodes a new CC_Key. It works without a daemon, because a running one
+ * would go on using the old key.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void print_result(const struct tune *t, const json_t *a)
 	       tune_int(a, "writes"), tune_int(a, "unchanged"));
 }
 
-/* What a lost key costs is said before it can be lost. */
+/* Warn what a lost key costs before it can be lost. */
 static int ask(const struct tune *t)
 {
 	const char *file = t->args[0];
@@ -61,7 +61,7 @@ int tune_key(struct tune *t)
 		return tune_fail("%s", why.text);
 	if (ask(t) != TUNE_OK)
 		return TUNE_ERROR;
-	/* A daemon has the old key in its hands, so it must not run meanwhile. */
+	/* A running daemon uses the old key, so it must not run meanwhile. */
 	if (tune_alone(t, &lock, &why))
 		return tune_fail("%s; a daemon has the old key: stop it first", why.text);
 	rc = tune_do_local(t, "key", NULL, &a, &why);

@@ -26,14 +26,14 @@ static enum tune_keys_state begin(char c)
 	return c && strchr("P]^_X", c) ? TUNE_KEYS_STRING : TUNE_KEYS_PLAIN;
 }
 
-/* In a string ESC begins its end, elsewhere another sequence. */
+/* Inside a string ESC begins its end, elsewhere another sequence. */
 static enum tune_keys_state on_escape(enum tune_keys_state state)
 {
 	return state == TUNE_KEYS_STRING || state == TUNE_KEYS_STRING_END ? TUNE_KEYS_STRING_END
 									  : TUNE_KEYS_ESCAPE;
 }
 
-/* One byte; true if it is the key. */
+/* Takes one byte; returns true if it is the key. */
 static bool take(struct tune_keys *k, char c)
 {
 	enum tune_keys_state before = k->state;
@@ -49,7 +49,7 @@ static bool take(struct tune_keys *k, char c)
 	switch (before) {
 	case TUNE_KEYS_PLAIN: return is_quit(c);
 	case TUNE_KEYS_ESCAPE:
-		/* Somebody may press Escape first: what opens no sequence is a key. */
+		/* The user may press Escape first: a byte that opens no sequence is a key. */
 		k->state = begin(c);
 		return is_quit(c);
 	case TUNE_KEYS_SINGLE: k->state = TUNE_KEYS_PLAIN; return false;
@@ -62,7 +62,9 @@ static bool take(struct tune_keys *k, char c)
 			k->state = TUNE_KEYS_PLAIN;
 		return false;
 	case TUNE_KEYS_STRING_END:
-		/* ESC \ ends it. Another byte after ESC ends it, too, and begins something else. */
+		/* ESC \ ends the string. Another byte after ESC ends it, too, and begins something
+		 * else.
+		 */
 		k->state = c == '\\' ? TUNE_KEYS_PLAIN : begin(c);
 		return is_quit(c);
 	}

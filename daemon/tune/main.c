@@ -25,8 +25,8 @@ struct command {
 	const char *name;
 	tune_fn fn;
 	int max_args;
-	bool emergency; /* has to go where the configuration is bad */
-	bool asks;      /* changes the fabric, and wants a yes */
+	bool emergency; /* has to work even if the configuration is bad */
+	bool asks;      /* changes the fabric, and asks for consent */
 	const char *arguments, *help, *example;
 };
 
@@ -69,25 +69,25 @@ static const struct command commands[] = {
 	{ "help", tune_help, 1, true, false, "[COMMAND]",
 	  "show the commands, or one of them with its options", "help apply" },
 };
-/* Between readings without a daemon, at most, unless asked for. */
+/* The longest interval between readings without a daemon, unless the user sets one. */
 #define ALONE_INTERVAL_MS 1000u
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-/* Options that override the configuration, kept until that has been read. */
+/* Options that override the configuration, kept until it has been read. */
 struct overrides {
 	const char *config_file, *fabric, *ca, *port, *timeout, *cc_key, *via, *interval, *limit,
 		*lease, *socket, *root, *confirm, *watch, *units, *color, *columns, *sort;
 	bool dry_run, csv, help;
 };
 
-/* What the command line comes to. */
+/* Where the values from the command line go. */
 struct args {
 	struct tune t;
 	struct overrides o;
 };
 
-/* What ends the reading of options. */
+/* Why the reading of options ends. */
 enum { READ_VERSION = 1, READ_TOO_MANY };
 
 static int read_json(void *place, const char *value)
@@ -146,8 +146,8 @@ static int read_version(void *place, const char *value)
 	return READ_VERSION;
 }
 
-/* What one command takes, or a few, and then what all take. Usage, completion and the check of the
- * man page are made of these rows.
+/* Options of one command or a few, then options of all commands. Usage, completion and the check of
+ * the man page are made from these rows.
  */
 static const struct ibcc_option rows[] = {
 	{ "dry-run", 'n', IBCC_OPTION_FLAG, NULL, "same as the command plan",
@@ -324,7 +324,7 @@ static int print_usage_of(const struct command *c)
 		       : TUNE_OK;
 }
 
-/* Where to read on after a mistake, with a command or without one. */
+/* Says where to read more after a mistake, with a command or without one. */
 static int hint(const struct command *c)
 {
 	char text[80];
@@ -370,7 +370,7 @@ static int tune_help(struct tune *t)
 	return c ? print_usage_of(c) : print_usage();
 }
 
-/* Beside another command an option would do nothing, and look as if it had. */
+/* With a command that ignores it, an option would do nothing, and seem to work. */
 static bool options_fit(const struct command *c, uint64_t given)
 {
 	const struct ibcc_option *o = ibcc_options_misfit(&options, given, c->name);
@@ -450,7 +450,7 @@ static bool override(struct tune *t, const struct overrides *o)
 			return false;
 		c->interval_ms = (uint32_t)v;
 	}
-	/* Somebody waits for it. */
+	/* A person waits for the answer. */
 	if (!o->interval && c->interval_ms > ALONE_INTERVAL_MS)
 		c->interval_ms = ALONE_INTERVAL_MS;
 	if (o->limit) {
@@ -494,7 +494,7 @@ static bool override(struct tune *t, const struct overrides *o)
 	return true;
 }
 
-/* The command that the arguments name, which end up behind it; NULL after a message. */
+/* The command that the arguments name; its arguments follow. NULL after a message. */
 static const struct command *take_command(struct tune *t, const struct overrides *o)
 {
 	const struct command *c;
@@ -579,7 +579,7 @@ static int run(struct tune *t, const struct overrides *o, uint64_t given)
 }
 
 /* Names of nodes are UTF-8. A terminal gets the characters that its locale has, and a file or a
- * pipe all of them.
+ * pipe gets all of them.
  */
 static void choose_characters(void)
 {
@@ -599,7 +599,7 @@ int main(int argc, char **argv)
 	case 0: break;
 	case READ_VERSION: return printf("ibcc-tune %s\n", IBCC_VERSION) < 0;
 	case READ_TOO_MANY: return tune_fail("--set: too many");
-	/* After all were read, as -j may come after a wrong one. */
+	/* After all options were read, because -j may follow a wrong one. */
 	default: return hint(NULL);
 	}
 	a.t.n_args = argc - first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Node names of another map than the daemon has: --node-name-map. */
+/* Node names from another map than the daemon's: --node-name-map. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,8 @@ int tune_names_check(const struct tune *t)
 static void rename_node(nn_map_t *map, json_t *o)
 {
 	const char *node = json_string_value(json_object_get(o, "node"));
-	/* Of a node that the map does not have, libosmcomp cleans the description in its place,
-	 * which it takes to be NodeDescription's 64 bytes. Ours is clean, and UTF-8.
+	/* If the map lacks a node, libosmcomp cleans the node's description in place. It assumes a
+	 * buffer of NodeDescription's 64 bytes. Ours is clean, and UTF-8.
 	 */
 	char none[DESC_BYTES] = "", *name;
 	uint64_t guid;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A bundle's plan is told as it was; what it brings is computed here. */
+/* A bundle's plan is shown as recorded; its effect is computed here. */
 #include "daemon/tune/offline.h"
 
 #include <errno.h>

@@ -5,11 +5,11 @@
 
 #include "daemon/tune/tune.h"
 
-/* Is a bundle to be read? */
+/* Is the input a bundle? */
 bool tune_is_offline(const struct tune *t);
 
-/* "plan" and "what-if" as tune_do(), from --load-cache and --counters; who is given alone stands
- * for both. Nothing is sent. *anonymous: under made-up names.
+/* Runs "plan" and "what-if" as tune_do() does, from --load-cache and --counters; giving one option
+ * implies the same file for the other. Sends nothing. *anonymous: the bundle has made-up names.
  */
 int tune_do_offline(const struct tune *t, const char *command, const json_t *args, json_t **out,
 		    bool *anonymous, struct ibcc_why *why);

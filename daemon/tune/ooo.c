@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* ooo-check: what the adapters of this host have counted of packets out of order. Only files of the
- * kernel are read, no MAD is sent. A counter that an adapter does not have is unknown, which is not
- * zero.
+/* ooo-check: shows how many packets out of order the adapters of this host have counted. It only
+ * reads files of the kernel and sends no MAD. A counter that an adapter does not have is unknown,
+ * which is not zero.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -30,7 +30,8 @@ static int is_name(const struct dirent *d)
 	return d->d_name[0] != '.';
 }
 
-/* A number in a file; null for one that is missing, cannot be read, or has something else in it. */
+/* A number from a file; null if the file is missing, cannot be read, or has something else in it.
+ */
 static json_t *read_counter(const char *folder, const char *name)
 {
 	char path[PATH_MAX], text[32];
@@ -55,7 +56,7 @@ static json_t *read_counter(const char *folder, const char *name)
 	return json_integer((json_int_t)v);
 }
 
-/* Of a port: its counters, and the share of what it received that came out of order. */
+/* The counters of a port, and the share of its received packets that came out of order. */
 static json_t *read_port(const char *folder, const char *device, const char *port)
 {
 	char sub[PATH_MAX];

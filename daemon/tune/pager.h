@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is long goes through a pager where a person reads it, as git's does: $PAGER, or less, which
- * ends by itself when all fits on the screen (LESS=FRX unless it is set).
+/* Long output goes through a pager if a person reads it, as git's does: $PAGER, or less. less ends
+ * by itself if all fits on the screen (LESS=FRX unless it is set).
  */
 #ifndef IBCC_TUNE_PAGER_H
 #define IBCC_TUNE_PAGER_H
 
 #include <stdbool.h>
 
-/* There is to be none. */
+/* Disables the pager. */
 void tune_pager_refuse(void);
-/* From here on stdout goes through it, if it is a terminal, and there is a pager. */
+/* From here on stdout goes through the pager, if stdout is a terminal and there is a pager. */
 void tune_pager_begin(void);
 /* Columns of the terminal behind the pager; 0 without one. */
 int tune_pager_columns(void);
-/* Waits until the reader has left it. */
+/* Waits until the user has left the pager. */
 void tune_pager_end(void);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A daemon that works may take long over an answer, but gives signs of life meanwhile: its event
- * loop answers for the status at once, whatever its worker does. One that gives none for some
- * seconds has stopped, hangs, or has no processor:
+/* A working daemon may take long for an answer, but it gives signs of life meanwhile: its event
+ * loop answers status requests at once, whatever its worker does. A daemon that gives none for some
+ * seconds has stopped, hangs, or gets no processor time:
  *
- *	asked -> silent for ASK_MS: is asked for its status, and answers -> asked
- *	            |-> silent for SILENT_MS, and its process is stopped: given up
- *	            '-> silent for SILENT_MS, else: told, and given up after HUNG_MS
+ * 	asked -> silent for ASK_MS: is asked for its status, and answers -> asked
+ * 	            |-> silent for SILENT_MS, and its process is stopped: given up
+ * 	            '-> silent for SILENT_MS, else: reported, and given up after HUNG_MS
  */
 #include "daemon/tune/patience.h"
 
@@ -20,12 +20,12 @@
 #define ASK_MS    2000u
 #define PROBE_S   3u
 #define SILENT_MS 5000u
-/* systemd ends a service that gives no sign of life for so long (WatchdogSec). */
+/* systemd ends a service that gives no sign of life for this long (WatchdogSec). */
 #define HUNG_MS 30000u
-/* A job that takes longer goes on without us. */
+/* A job that takes longer continues without us. */
 #define ANSWER_MS 120000u
 
-/* By a signal, or by a debugger. */
+/* Is it stopped, by a signal or by a debugger? */
 static bool is_stopped(pid_t pid)
 {
 	char path[64], line[256] = "";
@@ -39,11 +39,11 @@ static bool is_stopped(pid_t pid)
 	if (!fgets(line, sizeof(line), f))
 		line[0] = '\0';
 	fclose(f);
-	state = strrchr(line, ')'); /* the name may have any byte */
+	state = strrchr(line, ')'); /* the name may contain any byte */
 	return state && (!strncmp(state, ") T", 3) || !strncmp(state, ") t", 3));
 }
 
-/* Does its event loop answer? A refusal is an answer, too. */
+/* Does the daemon's event loop answer? A refusal is an answer, too. */
 static bool gives_a_sign(const struct tune_patience *p)
 {
 	json_t *request = json_pack("{ss}", "command", "status"), *answer = NULL;

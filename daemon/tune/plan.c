@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* plan: what would be changed, for people, as JSON, and as a file for later. */
+/* plan: what an apply would change, for people, as JSON, and as a file for later. */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static void print_unreachable(const json_t *list)
 			 tune_int(o, "port"), tune_str(o, "reason"));
 }
 
-/* Only the changes of nodes whose name matches; a new reference. */
+/* The changes of nodes with a matching name; a new reference. */
 static json_t *changes_of(const json_t *a, const char *glob)
 {
 	const json_t *all = json_object_get(a, "changes");
@@ -67,7 +67,7 @@ static json_t *changes_of(const json_t *a, const char *glob)
 	return some;
 }
 
-/* Whether a pattern is about anything that the plan names. */
+/* Does a pattern match anything that the plan names? */
 static bool matches_node(const json_t *o, const char *glob)
 {
 	const char *key;
@@ -86,7 +86,7 @@ static bool matches_node(const json_t *o, const char *glob)
 	return false;
 }
 
-/* One table: of a root its sources, else all changes. */
+/* Prints one table: the sources of a root, or else all changes. */
 static void print_csv(const struct tune *t, const json_t *roots, const json_t *prediction,
 		      const json_t *changes, const char *heading)
 {
@@ -106,7 +106,7 @@ static void print_words(const char *label, const char *text)
 	tune_say(label, "%s", text);
 }
 
-/* Why a plan is made of too little to say anything; empty: it is not. */
+/* Why the plan has too little data to say anything; empty: it has enough. */
 static const char *blind(const json_t *a)
 {
 	return tune_str(json_object_get(a, "fabric"), "blind");
@@ -117,8 +117,8 @@ static const char *plural(json_int_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* The plan in a line, at its top and at its bottom. A change is a write of an attribute, or of a
- * block of it: a row of the table stands for values at several nodes and service levels.
+/* Prints the plan in a line, at its top and at its bottom. A change is a write of an attribute, or
+ * of a block of it. A row of the table stands for values at several nodes and service levels.
  */
 static void print_sum(const json_t *a)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A plan in a file: the answer that was printed, the writes themselves, and when that was. */
+/* A plan in a file: the answer that was printed, the writes themselves, and the time. */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ int tune_plan_save(const json_t *a, const char *file)
 	return code;
 }
 
-/* The rows that the writes come to, named by GUID. */
+/* Makes the rows that the writes come to, with GUIDs for names. */
 static int rows_of(const json_t *data, json_t **rows, struct ibcc_why *why)
 {
 	json_t *list = json_array();
@@ -58,7 +58,9 @@ static int rows_of(const json_t *data, json_t **rows, struct ibcc_why *why)
 	return rc || *rows ? rc : ibcc_why_set(why, -ENOMEM, "no memory");
 }
 
-/* But for the node's name, which is the name map's, or from before somebody gave it another. */
+/* Are two rows equal, except for the node's name? That may be from the name map, or an earlier
+ * name.
+ */
 static bool same_row(const json_t *shown, const json_t *written)
 {
 	json_t *a = json_copy((json_t *)shown), *b = json_copy((json_t *)written);
@@ -88,7 +90,7 @@ static const char *row_text(const json_t *row, char *buf, size_t len)
 	return buf;
 }
 
-/* Somebody who looks at a plan sees "changes"; what is written is "data". */
+/* A person reads "changes" of a plan, but an apply writes "data". */
 static int compare_parts(const json_t *plan, struct ibcc_why *why)
 {
 	const json_t *changes = json_object_get(plan, "changes");

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Prints a prediction in a few sentences (prediction.h). Figures are percentages of the present. */
+/* Prints a prediction in a few sentences (prediction.h). Figures are percentages of the present
+ * values.
+ */
 #include "daemon/tune/prediction.h"
 
 #include <math.h>
@@ -17,7 +19,7 @@ static double member(const json_t *amount, const char *key)
 	return json_number_value(json_object_get(amount, key));
 }
 
-/* In percent of the present. */
+/* The change in percent of the present value. */
 static double change(const json_t *amount, const char *key)
 {
 	double now = member(amount, "now_mbps");
@@ -25,7 +27,7 @@ static double change(const json_t *amount, const char *key)
 	return now > 0 ? 100 * (member(amount, key) / now - 1) : 0;
 }
 
-/* A whole percentage without a sign before zero. */
+/* A whole percentage, with no sign before zero. */
 static int whole(double percent)
 {
 	return (int)lround(percent);
@@ -62,7 +64,7 @@ static void print_roots(FILE *out, const json_t *p)
 		fprintf(out, " and %zu more", i - ROOTS_SHOWN);
 }
 
-/* Those of which nothing but bounds is told. */
+/* Prints the amounts that have only bounds. */
 static void print_open(FILE *out, const json_t *p)
 {
 	const json_t *roots = json_object_get(p, "open_roots"), *o;

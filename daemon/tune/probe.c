@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The inventory as a table, and as a record for a file. */
+/* Prints the inventory as a table, and stores it as a record in a file. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #define NVIDIA       7 /* of the properties below */
 #define N_PROPERTIES 11
 
-/* Values of a property, "yes" or "off (3); on (5)" where they differ among the devices. Rates are
- * those of ports, of which a device has several: "4000.0 (190 ports)".
+/* Values of a property: "yes", or "off (3); on (5)" if devices differ. A rate is that of a port, of
+ * which a device has several: "4000.0 (190 ports)".
  */
 static const char *values(char *cell, const json_t *type, const char *property, json_int_t all)
 {
@@ -95,7 +95,7 @@ static void print_types(const json_t *a)
 	}
 }
 
-/* A file that is there is somebody's. */
+/* Does not overwrite a file, which may be the user's. */
 static int save(const char *file, const json_t *record)
 {
 	FILE *f = fopen(file, "wxe");
@@ -115,8 +115,9 @@ int tune_probe(struct tune *t)
 	json_t *a = NULL;
 	int rc = tune_do(t, "probe", NULL, &a, &why), code = TUNE_OK;
 
-	/* What the discovery has missed is no reason to withhold the rest; a record would not say
-	 * that it lacks it. */
+	/* Print the rest even if the discovery has missed nodes. A record would not show that they
+	 * are missing.
+	 */
 	if (a && !rc && t->save)
 		code = save(t->save, a);
 	if (a && code == TUNE_OK && t->json)

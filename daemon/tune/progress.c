@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* An apply is complete when the roots of its plan hold. Until then the daemon refines it; this
- * shows how far that has come (progress.h).
+ * shows the progress (progress.h).
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "daemon/tune/progress.h"
 #include "daemon/tune/prose.h"
 
-/* One line for each thing that is new. */
+/* What was shown: one line for each thing that is new. */
 struct shown {
 	bool any;
 	json_int_t news, writes;
@@ -63,7 +63,7 @@ const char *tune_apply_text(const json_t *status, char *buf, size_t len)
 	return buf;
 }
 
-/* In mode observe nobody makes them, but for an apply that is under way. */
+/* In mode observe the daemon does not make them, except for an apply in progress. */
 bool tune_will_write(const json_t *status)
 {
 	return strcmp(tune_str(status, "mode"), "observe") ||

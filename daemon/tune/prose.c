@@ -13,7 +13,7 @@
 #include "daemon/tune/pager.h"
 #include "daemon/tune/tune.h"
 
-#define NARROW 20u /* no terminal is taken to be narrower */
+#define NARROW 20u /* every terminal counts as at least this wide */
 
 int tune_columns(void)
 {
@@ -47,7 +47,7 @@ size_t tune_fill(char *text, size_t columns)
 	return widest;
 }
 
-/* Without what only colours. */
+/* Width of the label on the terminal, without colour codes. */
 static size_t width_of(const char *label)
 {
 	size_t n = 0;
@@ -84,7 +84,7 @@ void tune_prose(FILE *out, int columns, unsigned int most, const char *label, co
 	}
 }
 
-/* In place: a '?' for each character that the terminal's locale does not have. */
+/* Replaces, in place, each character that the terminal's locale does not have by '?'. */
 static void leave_ascii(char *text)
 {
 	char *to = text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Sentences for people: broken between words where the terminal ends, with rates in the unit that
- * was asked for.
+/* Sentences for people: broken between words at the terminal's edge, with rates in the unit of
+ * --units.
  */
 #ifndef IBCC_TUNE_PROSE_H
 #define IBCC_TUNE_PROSE_H
@@ -8,23 +8,23 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Columns of the terminal on stdout, or behind the pager; 0 where there is none. */
+/* Columns of the terminal on stdout, or behind the pager; 0 without one. */
 int tune_columns(void);
 
-/* Prints a label and the text behind it, in lines of so many columns (0: in one), further ones
- * below the text; of more than `most` lines the first ones (0: all). Colours in the label take no
- * room.
+/* Prints a label and the text behind it, in lines of `columns` (0: in one line). Further lines
+ * start below the text. Prints at most `most` lines (0: all). Colours in the label take no room.
  */
 void tune_prose(FILE *out, int columns, unsigned int most, const char *label, const char *text);
-/* All of it on stdout, as wide as the terminal is; the text as by printf(). */
+/* Prints to stdout, as wide as the terminal; `fmt` as for printf(). */
 void tune_say(const char *label, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Copies a text. What the daemon has said in Mb/s, as "15141 of 32000 Mb/s", is in --units there.
+/* Copies a text and converts the daemon's rates in Mb/s, such as "15141 of 32000 Mb/s", to the unit
+ * of --units.
  */
 const char *tune_rates_in(const char *text, char *buf, size_t len);
 
-/* Breaks a text into lines of so many columns at most, by '\n' in place of spaces; words that are
- * longer stay whole. Returns the width of the widest line.
+/* Breaks a text into lines of at most `columns`, by '\n' in place of spaces. Longer words stay
+ * whole. Returns the width of the widest line.
  */
 size_t tune_fill(char *text, size_t columns);
 

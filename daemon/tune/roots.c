@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Roots of congestion and who is behind them, the worst first. */
+/* Roots of congestion and the adapters behind them, the worst first. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,7 +165,7 @@ static void print_root_table(const json_t *roots)
 		printf("and %zu more (--full, --root N)\n", n - i);
 }
 
-/* Turn by turn: a place for each root before another for the first. */
+/* Takes turns: each root gets a place before the first root gets another. */
 static void print_top_sources(const json_t *roots, const char *glob, const json_t *prediction)
 {
 	size_t n_roots = json_array_size(roots), shown = 0, all = 0, i, k, n;

@@ -11,19 +11,19 @@ struct tune_source {
 	const json_t *o;
 	const char *role;
 };
-/* All sources of a root whose name matches `glob`, NULL for all, most waiting first. The array is
- * the caller's; NULL without memory.
+/* All sources of a root with a name that matches `glob` (NULL: all), most blocked first. The caller
+ * owns the array; NULL without memory.
  */
 struct tune_source *tune_sources_of(const json_t *root, const char *glob, size_t *n);
-/* What the prediction says of a port; -1 if nothing. */
+/* The prediction for a port; -1 if there is none. */
 json_int_t tune_expected_mbps(const json_t *prediction, const json_t *port);
 
-/* The "roots" of a plan: the first ones, which are the worst, in a table, and below it who waits
- * for them most. Of sources only those whose name matches `glob`, NULL for all.
+/* Prints the "roots" of a plan: the first ones, which are the worst, in a table, and below it the
+ * most blocked senders. Prints only sources with a name that matches `glob` (NULL: all).
  */
 void tune_print_roots(const json_t *roots, const char *glob, const json_t *prediction);
 
-/* One of them with its reason and all its sources. */
+/* Prints one of the roots with its reason and all its sources. */
 void tune_print_root(const json_t *root, size_t number, const char *glob, const json_t *prediction);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Small talk: messages, numbers on the command line, members of answers. */
+/* Helpers: messages, numbers on the command line, members of answers. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "daemon/tune/pager.h"
 #include "daemon/tune/tune.h"
 
-/* With -j there is one object on stdout: the answer, or else what went wrong first. */
+/* With -j stdout gets one object: the answer, or else the first error. */
 static bool error_is_owed;
 
 void tune_owe_error(void)
@@ -48,7 +48,7 @@ int tune_fail(const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	ibcc_clean(text, "");
-	/* What was said before is read first. */
+	/* The user reads earlier output first. */
 	tune_pager_end();
 	fprintf(stderr, "ibcc-tune: %s\n", text);
 	tune_error_object(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Settings on the fabric as two tables, switches and channel adapters. */
+/* Prints the fabric's settings as two tables, switches and channel adapters. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void num(char *cell, const json_t *o, const char *key)
 	snprintf(cell, CELL, "%lld", tune_int(o, key));
 }
 
-/* "1-4,7" of an array of port numbers. */
+/* "1-4,7" for an array of port numbers. */
 static void ports_text(char *cell, const json_t *list)
 {
 	size_t n = json_array_size(list), i, len = 0;

@@ -88,7 +88,7 @@ static void print_fabric(FILE *out, const json_t *s)
 	print_mad_rates(out, m);
 }
 
-/* Ports 1, 2, 3 and 7 as "1-3,7". */
+/* Prints ports 1, 2, 3 and 7 as "1-3,7". */
 static void print_ports(FILE *out, const json_t *ports)
 {
 	size_t n = json_array_size(ports);
@@ -159,7 +159,7 @@ static void print_doubted(FILE *out, const json_t *list)
 	}
 }
 
-/* Who slowed down for notifications, and how often. */
+/* The adapters that slowed down after notifications, and how often. */
 static void print_throttled(FILE *out, const json_t *list)
 {
 	const json_t *o;
@@ -228,7 +228,7 @@ static void write_status(FILE *out, const json_t *s)
 	print_list(out, "Counters:", json_object_get(json_object_get(s, "fabric"), "counters"));
 	print_list(out, "Ignored:", json_object_get(json_object_get(s, "fabric"), "apart"));
 	print_line(out, "Discovery:", tune_str(s, "discovery_trouble"));
-	/* Discovery has named them. */
+	/* The trouble with discovery names these nodes already. */
 	if (!tune_str(s, "discovery_trouble")[0])
 		print_line(out, "Silent:", tune_str(json_object_get(s, "fabric"), "silent"));
 	print_vendor(out, json_object_get(s, "nvidia"));
@@ -253,7 +253,7 @@ static void write_status(FILE *out, const json_t *s)
 	print_line(out, "Decision:", tune_str(s, "decision"));
 }
 
-/* Each line broken where the terminal ends, behind its label. */
+/* Prints each line behind its label, broken at the terminal's edge. */
 static int print_status(const json_t *s)
 {
 	char *text = NULL, label[LABEL + 1], *line, *next;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Tables with the columns and the order that a user asked for, or as CSV (table.h), over
+/* Tables with the columns and the order that a user asked for, or as CSV (table.h). It builds on
  * ibcc/table.h.
  */
 #include "daemon/tune/table.h"
@@ -15,16 +15,16 @@
 #include "daemon/tune/pager.h"
 #include "daemon/tune/prose.h"
 
-#define MOST_WISHES 16u /* columns that can be asked for, the one to sort by included */
+#define MOST_WISHES 16u /* columns that a user can choose, including the one to sort by */
 #define NAME_BYTES  32u
 
 static struct {
 	char name[MOST_WISHES][NAME_BYTES];
 	bool met[MOST_WISHES];
-	size_t n; /* columns; the one to sort by is behind them */
+	size_t n; /* number of columns; the one to sort by follows them */
 	bool sorts, descends, csv;
 	unsigned int n_printed;
-	char known[512]; /* columns of all tables */
+	char known[512]; /* names of all tables' columns */
 } wish;
 
 void tune_table_wish(const char *columns, const char *sort, bool csv)
@@ -71,7 +71,7 @@ void tune_table_add(struct libscols_table *t, const char *const *cell, size_t st
 		return;
 	line = scols_table_get_line(t, scols_table_get_nlines(t) - 1);
 	found = line ? scols_line_get_cell(line, styled) : NULL;
-	/* Without memory it is plain. */
+	/* Without memory it has no style. */
 	if (found)
 		scols_cell_set_color(found, tune_style(style));
 }
@@ -87,7 +87,7 @@ static struct libscols_column *find(struct libscols_table *t, const char *name)
 	return NULL;
 }
 
-/* Numbers as numbers. */
+/* Compares numbers as numbers, other cells as text. */
 static int compare(struct libscols_cell *a, struct libscols_cell *b, void *arg)
 {
 	const char *x = scols_cell_get_data(a), *y = scols_cell_get_data(b);
@@ -114,7 +114,9 @@ static void sort(struct libscols_table *t)
 	scols_sort_table(t, c);
 }
 
-/* Those that were asked for in their order; returns how many, 0 for all as they are. */
+/* Finds the chosen columns, in the user's order. Returns their number; 0: leave the columns as they
+ * are.
+ */
 static size_t choose(struct libscols_table *t, struct libscols_column **column)
 {
 	size_t n = 0;
@@ -130,7 +132,7 @@ static size_t choose(struct libscols_table *t, struct libscols_column **column)
 	return n;
 }
 
-/* "name 0xguid" is two cells there. */
+/* In CSV "name 0xguid" is two cells. */
 static bool names_node(struct libscols_column *c)
 {
 	return !strcmp(scols_column_get_name(c), "NODE");
@@ -162,7 +164,7 @@ static void print_csv(struct libscols_table *t, struct libscols_column *const *c
 		fputs(names_node(column[k]) ? ",GUID" : "", stdout);
 	}
 	putchar('\n');
-	/* In the order of the list, which sorting changes, and not of the lines' numbers. */
+	/* In the order of the list, which sorting changes, not of the lines' numbers. */
 	while (it && !scols_table_next_line(t, it, &line)) {
 		for (size_t k = 0; k < n; k++) {
 			const char *text = tune_cell_text(line, column[k]);
@@ -178,7 +180,7 @@ static void print_csv(struct libscols_table *t, struct libscols_column *const *c
 	scols_free_iter(it);
 }
 
-/* The chosen ones to the front, and the others away. */
+/* Moves the chosen columns to the front, and removes the others. */
 static void arrange(struct libscols_table *t, struct libscols_column *const *column, size_t n)
 {
 	size_t all = scols_table_get_ncols(t);
@@ -197,7 +199,7 @@ static void print_in(struct libscols_table *t, bool chosen)
 	size_t columns = (size_t)tune_columns();
 	char same[256];
 
-	/* What is no terminal has no edge. */
+	/* Output that is not a terminal has no edge. */
 	if (tune_table_fit(t, columns ? columns : SIZE_MAX, chosen, same, sizeof(same)))
 		scols_print_table(t);
 	else
@@ -206,7 +208,7 @@ static void print_in(struct libscols_table *t, bool chosen)
 		tune_say("All: ", "%s.", same);
 }
 
-/* For who asks for a column that there is not. */
+/* Remembers the names for the message about an unknown column. */
 static void remember_names(struct libscols_table *t)
 {
 	for (size_t i = 0; i < scols_table_get_ncols(t); i++) {
@@ -234,7 +236,7 @@ void tune_table_print_under(struct libscols_table *t, const char *heading)
 	sort(t);
 	remember_names(t);
 	n = choose(t, column);
-	/* One that has nothing of what was asked for is none of those that were asked for. */
+	/* This table has none of the wanted columns, so it is not printed. */
 	if (wish.n && !n) {
 		scols_unref_table(t);
 		return;

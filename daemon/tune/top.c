@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* top, and status --watch: the daemon's status again and again. On a terminal it is drawn over
- * itself until q or a signal; elsewhere each is a row, and with -j a line of JSON.
+/* top, and status --watch: shows the daemon's status repeatedly. On a terminal each view is drawn
+ * over the last, until q or a signal. Elsewhere each view is a row, and with -j a line of JSON.
  */
 #include "daemon/tune/top.h"
 
@@ -23,21 +23,22 @@
 #define COLUMNS_DEFAULT 80
 #define ROWS_DEFAULT    24
 
-/* Another screen, so that what was there before comes back; no cursor. */
+/* Switches to the alternate screen, so that the old content comes back later, and hides the cursor.
+ */
 #define SCREEN_BEGIN "\033[?1049h\033[?25l"
 #define SCREEN_END   "\033[?25h\033[?1049l"
 
 static volatile sig_atomic_t ended;
 
-/* Another size of the terminal only ends the wait. */
+/* A signal for a resized terminal only ends the wait. */
 static void on_signal(int sig)
 {
 	ended |= sig != SIGWINCH;
 }
 
 struct terminal {
-	bool screen;   /* there is one to draw on */
-	bool has_keys; /* and keys can be read one by one */
+	bool screen;   /* there is a screen to draw on */
+	bool has_keys; /* keys can be read one by one */
 	struct tune_keys keys;
 	struct termios before;
 };
@@ -98,8 +99,8 @@ static int draw(const json_t *s, const char *trouble)
 	return fflush(stdout) ? -EIO : 0;
 }
 
-/* Waits for the next look; true if there is to be none. Only the time and another size of the
- * terminal bring one about, or a key that is held down would ask the daemon without a pause.
+/* Waits for the next view; true if there is none. Only the time and a resize of the terminal cause
+ * a new view. If keys did, one held down would make us ask the daemon without a pause.
  */
 static bool wait_for_next(struct terminal *t, unsigned int ms)
 {
@@ -169,7 +170,7 @@ int tune_top(struct tune *t)
 		struct ibcc_why why = { "" };
 		json_t *s = NULL;
 
-		/* A daemon that was there may come back. */
+		/* A daemon that answered before may come back. */
 		if (ask(t, &s, &why) && !n)
 			return tune_fail("%s", why.text);
 		if (!n)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The status in figures: a screen as a terminal gets it, or a row. */
+/* The status in figures: a view for a terminal, or a row. */
 #include "daemon/tune/top.h"
 
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "daemon/tune/progress.h"
 #include "daemon/tune/prose.h"
 
-#define LABEL      10 /* columns of a label */
-#define MOST_LINES 4  /* of a sentence */
+#define LABEL      10 /* width of a label */
+#define MOST_LINES 4  /* most lines for a sentence */
 
 #define HOME        "\033[H"
 #define END_OF_LINE "\033[K\r\n"
@@ -257,7 +257,7 @@ void tune_top_row(FILE *out, const json_t *s, time_t now)
 	fputc('\n', out);
 }
 
-/* Bytes of a line that fit in so many columns; styles take none. */
+/* Number of bytes of a line that fit into `columns`; styles take no room. */
 static size_t fit(const char *line, size_t len, unsigned int columns)
 {
 	unsigned int used = 0;
@@ -287,7 +287,7 @@ void tune_top_frame(FILE *out, const char *text, unsigned int rows, unsigned int
 		size_t len = strcspn(text, "\n");
 
 		fwrite(text, 1, fit(text, len, columns), out);
-		/* What was cut off may have been the end of a style. */
+		/* The part that was cut off may have contained the end of a style. */
 		fputs(tune_style(TUNE_PLAIN), out);
 		fputs(END_OF_LINE, out);
 		text += len + (text[len] == '\n');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* ibcc-tune: what its commands share. */
+/* ibcc-tune: the parts that its commands share. */
 #ifndef IBCC_TUNE_TUNE_H
 #define IBCC_TUNE_TUNE_H
 
@@ -18,46 +18,47 @@ enum {
 	TUNE_PENDING = 2, /* --detailed-exitcode: there are changes to make */
 };
 
-/* From one look of top to the next, unless asked for. */
+/* The interval of top, unless the user sets one. */
 #define TUNE_WATCH_MS 2000u
 
 struct tune {
-	struct ibcc_config config; /* with the options of the command line */
+	struct ibcc_config config; /* including the options of the command line */
 	uint64_t cc_key;
-	const char *fabric; /* one of several; NULL: the only one */
-	bool own_port;  /* an option about the port or the key was given: the daemon has its own */
-	bool no_config; /* the configuration is bad: only the daemon knows what to do */
-	struct ibcc_why no_key; /* why only the daemon has the key; empty: cc_key is it */
+	const char *fabric; /* the name of the fabric; NULL: the only one */
+	bool own_port;  /* an option sets the port or the key, which may differ from the daemon's */
+	bool no_config; /* the configuration is bad: only the daemon can act */
+	struct ibcc_why no_key; /* why only the daemon has the key; empty: cc_key is the key */
 	bool json;
 	int verbose;
-	bool errors; /* say how MADs fared */
+	bool errors; /* print how many MADs failed */
 	bool detailed_exitcode;
 	bool skip_unsupported;
-	uint32_t confirm_s;   /* apply: on trial for so long; 0: no */
-	bool no_wait;         /* apply: ends with the first writes, and the daemon goes on */
+	uint32_t confirm_s;   /* apply: on trial for this long; 0: no trial */
+	bool no_wait;         /* apply: returns after the first writes, and the daemon continues */
 	bool protect;         /* key: with the protect bit */
-	uint16_t lease;       /* key: seconds */
-	uint64_t new_key;     /* key: the one in the file */
-	unsigned int limit;   /* of the history */
-	bool series;          /* history: with what was measured */
-	const char *plot;     /* history: that as a drawing into this file; NULL: no */
-	unsigned int looks;   /* top: so many; 0: until it is ended */
-	uint32_t watch_ms;    /* top, status: from one look to the next; 0: status looks once */
-	const char *html;     /* report: into this file; NULL: no */
-	const char *save;     /* probe: file for the record */
-	const char *name_map; /* file, NULL: that of the configuration */
-	bool yes;             /* commands that change the fabric: without a question */
-	const char *output;   /* plan, bundle: also into this file; NULL: no */
-	bool anonymous;       /* bundle: under made-up names */
-	bool full;            /* plan: all of it, not the sum */
-	uint64_t root;        /* plan: one root with all its sources, from 1; 0: the worst */
-	const char *node;     /* plan: only nodes whose name matches; NULL: all */
-	const char *sysfs;    /* ooo-check: the folder in place of /; NULL: that */
-	const char *cache;    /* plan, what-if: fabric and settings of this bundle; NULL: no */
-	const char *counters; /* likewise, what was counted and decided */
-	int n_set;            /* what-if: KEY=VALUE each */
+	uint16_t lease;       /* key: lease in seconds */
+	uint64_t new_key;     /* key: the key in the file */
+	unsigned int limit;   /* history: number of entries */
+	bool series;          /* history: with the measurements */
+	const char *plot;     /* history: draw the measurements into this file; NULL: no */
+	unsigned int looks;   /* top: number of views; 0: no limit */
+	uint32_t watch_ms;    /* top, status: interval between views; 0: status shows one view */
+	const char *html;     /* report: write to this file; NULL: no */
+	const char *save;     /* probe: file to store the record in */
+	const char *name_map; /* name map; NULL: that of the configuration */
+	bool yes;             /* commands that change the fabric: do not ask */
+	const char *output;   /* plan, bundle: also write to this file; NULL: no */
+	bool anonymous;       /* bundle: use made-up names */
+	bool full;            /* plan: all changes, not the summary */
+	uint64_t root;        /* plan: this root with all its sources, from 1; 0: the worst */
+	const char *node;     /* plan: only nodes with a matching name; NULL: all */
+	const char *sysfs;    /* ooo-check: use this folder instead of /; NULL: / */
+	const char *cache;    /* plan, what-if: use fabric and settings of this bundle; NULL: no */
+	/* plan, what-if: use counters and decisions of this bundle; NULL: no */
+	const char *counters;
+	int n_set; /* what-if: number of KEY=VALUE arguments */
 	const char *set[16];
-	int n_args; /* after the command */
+	int n_args; /* number of arguments after the command */
 	char **args;
 };
 
@@ -80,65 +81,68 @@ int tune_ooo_check(struct tune *t);
 int tune_probe(struct tune *t);
 int tune_what_if(struct tune *t);
 int tune_bundle(struct tune *t);
-/* Whether a command that changes the fabric may go on: -y was given, or there is a terminal to ask
- * on. Otherwise it says what to do.
+/* May a command that changes the fabric go on? Yes if -y was given, or if there is a terminal to
+ * ask on. Otherwise prints what to do.
  */
 bool tune_can_consent(const struct tune *t, const char *command);
-/* Asks this question on the terminal, unless -y has answered it: TUNE_OK is a yes. */
+/* Asks this question on the terminal, unless -y answers it. TUNE_OK means yes. */
 int tune_consent(const struct tune *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Does what the command asks for: by the daemon if one is there and no own port is wanted, else by
- * ourselves. `args` is taken over, NULL for none. *out (NULL if nothing came) is the caller's.
- * Names in it are those of the node name map. Returns 0 or a negative errno with *why.
+/* Carries out a command, through the daemon if it is there and no own port is wanted, else in this
+ * process. Takes over `args` (NULL: none). The caller owns *out (NULL: no answer). Names in it are
+ * from the node name map. Returns 0 or a negative errno with *why.
  */
 int tune_do(struct tune *t, const char *command, json_t *args, json_t **out, struct ibcc_why *why);
 
-/* One request to the daemon. -ENOENT or -ECONNREFUSED: there is none. */
+/* Sends one request to the daemon. -ENOENT or -ECONNREFUSED: there is no daemon. */
 int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **out,
 	     struct ibcc_why *why);
-/* Its status, which nobody else has. */
+/* The daemon's status, which only the daemon has. */
 int tune_ask_status(const struct tune *t, json_t **out, struct ibcc_why *why);
-/* Where the configuration is bad a daemon may still run with the one from before: TUNE_OK, and it
- * alone is asked from now on. Otherwise there is none, which is said, and the exit code of a bad
- * configuration.
+/* For a bad configuration: a daemon may still run with an earlier one. TUNE_OK: it does, and from
+ * now on only the daemon is asked. Otherwise prints that there is none and returns the exit code
+ * for a bad configuration.
  */
 int tune_ask_running(struct tune *t, const char *command);
-/* As tune_do(), and prints the answer; an exit code. */
+/* Does what tune_do() does, prints the answer and returns an exit code. */
 int tune_do_and_print(struct tune *t, const char *command, json_t *args,
 		      void (*print)(const json_t *answer));
-/* 0 if no daemon is running, and the lock of whoever writes by itself is *fd's, to be closed when
- * that is done. -EBUSY: a daemon or another writer is there; other errors: nobody can tell.
+/* Checks that no daemon runs. 0: there is none, and *fd holds the lock of a process that writes
+ * itself; close it when done. -EBUSY: a daemon or another writer is there; other errors: unknown.
  */
 int tune_alone(const struct tune *t, int *fd, struct ibcc_why *why);
-/* As tune_do(), without a daemon. */
+/* Does what tune_do() does, without a daemon. */
 int tune_do_local(const struct tune *t, const char *command, const json_t *args, json_t **out,
 		  struct ibcc_why *why);
 
-/* An error if the node name map that was asked for cannot be read. */
+/* Returns an error if the chosen node name map cannot be read. */
 int tune_names_check(const struct tune *t);
-/* Replaces "node" in every object that has "node_guid" as well by the name in the node name map. */
+/* Sets "node" in every object that has "node_guid" as well to the name in the node name map. */
 void tune_rename(const struct tune *t, json_t *o);
 
 /* Prints a message to stderr and returns TUNE_ERROR. */
 int tune_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* From now on the first error is an object on stdout as well, unless there was an answer before. */
+/* From now on the first error is printed as an object on stdout as well, unless an answer was
+ * printed before.
+ */
 void tune_owe_error(void);
-/* That object for a text that was printed already; nothing if none is owed. */
+/* Prints that object for a text that was printed already; does nothing if none is owed. */
 void tune_error_object(const char *text);
-/* Prints JSON with a newline; TUNE_OK, or TUNE_ERROR when stdout is gone. */
+/* Prints JSON with a newline; TUNE_OK, or TUNE_ERROR if stdout is closed. */
 int tune_print_json(const json_t *o);
-/* Writes it to a file, in place of one that is there, whole or not at all. An exit code. */
+/* Writes JSON to a file, replacing an existing one, as a whole or not at all. Returns an exit code.
+ */
 int tune_save_json(const json_t *o, const char *file);
-/* Reads a number, decimal or 0x hex, within limits; says what is wrong with it otherwise. */
+/* Reads a number, decimal or 0x hex, within limits. On error prints the reason. */
 bool tune_number(const char *text, uint64_t min, uint64_t max, const char *what, uint64_t *out);
 
-/* Members of objects, "" or 0 where they are not. */
+/* A member of an object, "" or 0 if it has none. */
 const char *tune_str(const json_t *o, const char *key);
 json_int_t tune_int(const json_t *o, const char *key);
 /* Room for a decision in words, see ibcc_words_decisions(). */
 #define TUNE_SENTENCE_BYTES 4096u
-/* A status in words, "" if there is nothing to say: what is on trial, who leads, and who waits for
- * the first nodes of a roll-out.
+/* The parts of a status that need attention, in words, "" if there are none: what is on trial,
+ * which daemon leads, and what waits for the first nodes of a gradual rollout.
  */
 const char *tune_trial_text(const json_t *status, char *buf, size_t len);
 const char *tune_leader_text(const json_t *status);

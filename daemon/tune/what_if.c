@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* what-if: what settings of one's own would bring. */
+/* what-if: predicts the effect of the user's own settings. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static void print(const json_t *a)
 	tune_print_prediction(json_object_get(a, "prediction"));
 }
 
-/* KEY=VALUE into an object. */
+/* Puts KEY=VALUE into an object. */
 static bool add(json_t *set, const char *text)
 {
 	const char *equals = strchr(text, '=');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What ibcc-tune report answers, as a page; what is missing in it is left out. */
+/* The answer of ibcc-tune report as a page. The page omits what the answer does not have. */
 #ifndef IBCC_FABRIC_PAGE_H
 #define IBCC_FABRIC_PAGE_H
 
@@ -7,10 +7,10 @@
 
 #include <jansson.h>
 
-/* The whole page. */
+/* Writes the whole page. */
 void ibcc_fabric_page(FILE *out, const json_t *report);
 
-/* What is between its head and its end, for pages that have more to say: see ibcc/page.h. */
+/* Writes the sections between head and end, for pages with more content: see ibcc/page.h. */
 void ibcc_fabric_page_sections(FILE *out, const json_t *report);
 
 #endif

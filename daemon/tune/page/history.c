@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What was changed, and what it brought. */
+/* What was changed, and its effect. */
 #include <time.h>
 
 #include <ibcc/page.h>
@@ -19,7 +19,7 @@ static void time_text(char *buf, size_t len, json_int_t seconds)
 		snprintf(buf, len, "?");
 }
 
-/* "3 -> 0" of before and after; what is not measured yet is a question mark. */
+/* "3 -> 0" for before and after; a question mark stands for a value that is not measured yet. */
 static void write_effect(struct ibcc_page_table *t, const json_t *effect, const char *key,
 			 bool is_rate)
 {
@@ -88,7 +88,7 @@ void tune_page_history(FILE *out, const json_t *report)
 {
 	const json_t *list = json_object_get(report, "history");
 
-	/* Nothing may have been measured. */
+	/* There may be no measurements. */
 	tune_history_draw(json_object_get(report, "series"), list, write_plots, out);
 	if (!json_is_array(list))
 		return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Lays out the map of a fabric (map.h): reads nodes and links, finds the levels of the switches,
- * weighs each switch by what it has to do with congestion, chooses those that fit, and places
+/* Lays out the map of a fabric (map.h). It reads nodes and links, finds the levels of the switches,
+ * and weighs each switch by its part in congestion. Then it chooses those that fit, and places
  * them. Begin with tune_map_init(), near the end; map_draw.c draws.
  */
 #include "daemon/tune/page/map.h"
@@ -11,22 +11,23 @@
 
 #include "daemon/tune/tune.h"
 
-/* Switches side by side. */
+/* Number of switches side by side. */
 #define LEAVES   5u
 #define UPPER    4u
-#define BETWEEN  110.0 /* room for links from one level to the next */
-#define ARC      64.0  /* and for those within one */
+#define BETWEEN  110.0 /* space for links between two levels */
+#define ARC      64.0  /* space for links within one level */
 #define MARGIN   8.0
 #define NO_LEVEL UINT32_MAX
 
-/* What speaks for showing a switch. There is no room for all trees, so the worst root's counts
- * most, and of the switches above those that its ways lead through from what is shown below.
+/* Weights of the reasons to show a switch. There is no room for all trees, so the worst root's tree
+ * counts most. Higher up, those switches count most that its paths use from the switches shown
+ * below.
  */
-#define WEIGHT_ROOT  1000u /* the root is there, or what it sends to */
-#define WEIGHT_WAY   20u   /* a way leads to a shown switch */
-#define WEIGHT_ROLE  10u   /* of each adapter, times its role */
-#define WEIGHT_HOT   2u    /* of each way */
-#define WEIGHT_OTHER 50u   /* the same of another root: this part of it */
+#define WEIGHT_ROOT  1000u /* a root or its receiver is there */
+#define WEIGHT_WAY   20u   /* a path leads to a shown switch */
+#define WEIGHT_ROLE  10u   /* for each adapter, times its role */
+#define WEIGHT_HOT   2u    /* for each path */
+#define WEIGHT_OTHER 50u   /* for another root: these reasons count 1/WEIGHT_OTHER */
 
 static void read_nodes(struct tune_map *m, const json_t *list)
 {
@@ -90,7 +91,7 @@ static void take_home(struct tune_map *m, uint32_t host, uint32_t sw, double mbp
 	m->node[sw].level = 1;
 }
 
-/* Switches without adapters are a level above the lowest that they are linked with. */
+/* Switches without adapters are one level above the lowest switch that they are linked with. */
 static void find_levels(struct tune_map *m)
 {
 	bool more = true;
@@ -151,7 +152,7 @@ static void take_roles(struct tune_map *m, const json_t *list, unsigned int root
 		take_role(m, o, root, role);
 }
 
-/* The end of a link that is this port. */
+/* The end of a link that this port is. */
 static struct tune_map_link *find_link(const struct tune_map *m, uint32_t node, unsigned int port,
 				       bool *is_a)
 {
@@ -231,7 +232,7 @@ static void weigh(struct tune_map *m)
 	}
 }
 
-/* The worst root's ways from what is shown already. */
+/* Follows the worst root's paths from the switches shown so far. */
 static void follow_ways(struct tune_map *m, unsigned int level)
 {
 	for (uint32_t i = 0; i < m->n_links; i++) {
@@ -247,7 +248,7 @@ static void follow_ways(struct tune_map *m, unsigned int level)
 	}
 }
 
-/* Who has most to do with roots is shown, and stays in the order of the fabric. */
+/* Chooses the switches that have most to do with roots, in the order of the fabric. */
 static unsigned int choose(struct tune_map *m, unsigned int level)
 {
 	unsigned int most = level == 1 ? LEAVES : UPPER, shown;
@@ -308,7 +309,7 @@ static void place_level(struct tune_map *m, unsigned int level, unsigned int n, 
 	m->fold[level].y = y;
 }
 
-/* Rows that the fullest column has. */
+/* The number of rows of the fullest column. */
 static unsigned int rows(const struct tune_map *m)
 {
 	unsigned int most = 0;

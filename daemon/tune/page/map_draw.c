@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Draws a laid-out map (map.h) as SVG: ways that lead to congestion, then switches with their
- * adapters.
+/* Draws a laid-out map (map.h) as SVG: the paths that lead to congestion, then the switches with
+ * their adapters.
  */
 #include "daemon/tune/page/map.h"
 
@@ -11,13 +11,14 @@
 
 #include "daemon/tune/look.h"
 
-#define READABLE   0.92 /* of its size, at least: moved sideways on a phone, not shrunk */
-#define NAME_BYTES 16   /* of an adapter's name beside its rate */
-#define HEAD_BYTES 22   /* of a switch's */
+/* smallest share of its size: on a phone the map scrolls and does not shrink */
+#define READABLE   0.92
+#define NAME_BYTES 16 /* length of an adapter's name beside its rate */
+#define HEAD_BYTES 22 /* length of a switch's name */
 #define DOT        7.0
-#define LABELS     6u /* of ways, where there are so few */
+#define LABELS     6u /* label paths if there are at most this many */
 
-/* Colours are the page's, others where there is no page. */
+/* Uses the page's colours, or its own where there is no page. */
 static const char style[] =
 	"<style>.map .box{fill:var(--box,#f6f7f8);stroke:var(--line,#d9dee3)}"
 	".map .rest{fill:none;stroke:var(--line,#d9dee3);stroke-dasharray:4 3}"
@@ -39,7 +40,7 @@ static void text(FILE *out, double x, double y, const char *attr, const char *wo
 	fputs("</text>\n", out);
 }
 
-/* A dot with a letter or a number, for who cannot tell the colours. */
+/* A dot with a letter or a number, for readers with colour blindness. */
 static void dot(FILE *out, double x, double y, enum tune_map_role role, unsigned int root)
 {
 	static const char *const letter[] = { "", "?", "V", "C", "" };
@@ -56,15 +57,15 @@ static void dot(FILE *out, double x, double y, enum tune_map_role role, unsigned
 		     role == TUNE_MAP_SINK ? number : letter[role]);
 }
 
-/* From one switch to the other, all links between both as one line. */
+/* A path from one switch to another: all links between both as one line. */
 struct way {
 	uint32_t from, to;
 	unsigned int n, root;
-	double mbps;      /* in the direction of the root; below zero: not known */
+	double mbps;      /* in the direction of the root; below zero: unknown */
 	unsigned int hot; /* first root that it leads to; 0: none */
 };
 
-/* The worst root's are drawn above the others', and those above the rest. */
+/* Paths of the worst root are drawn above those of other roots, and these above the rest. */
 enum warmth { COLD, WARM, HOT };
 
 static enum warmth warmth_of(const struct way *w)
@@ -87,7 +88,9 @@ static void add_to_way(struct way *w, const struct tune_map_link *l)
 		w->mbps = fmax(w->mbps, 0) + mbps;
 }
 
-/* Ways between shown switches, those that lead to roots in their direction. Owned by the caller. */
+/* Finds the paths between shown switches, with those that lead to roots in that direction. The
+ * caller owns the array.
+ */
 static struct way *find_ways(const struct tune_map *m, size_t *n)
 {
 	struct way *ways = calloc(m->n_links + 1u, sizeof(*ways));
@@ -131,7 +134,7 @@ static struct line line_of(const struct tune_map *m, const struct way *w)
 	return l;
 }
 
-/* A point of it and, with a tip, where it goes. */
+/* Draws a point of the line, and an arrowhead that shows its direction. */
 static void tip(FILE *out, const struct line *l, double at)
 {
 	double x = (1 - at) * (1 - at) * l->x0 + 2 * at * (1 - at) * l->cx + at * at * l->x1;
@@ -153,13 +156,13 @@ static void draw_line(FILE *out, const struct line *l, enum warmth warmth)
 		l -> x0, l -> y0, l -> cx, l -> cy, l -> x1, l -> y1);
 }
 
-/* What a way carries. */
+/* Labels a path with its rate. */
 static void label(const struct tune_map *m, const struct way *w, const struct line *l, size_t turn,
 		  FILE *out)
 {
 	unsigned int from = m->node[w->from].level, to = m->node[w->to].level;
-	/* An arc has it in the middle, lines from one level to the next near the lower, where they
-	 * are apart.
+	/* An arc has the label in its middle. Lines between levels have it near the lower level,
+	 * where they are apart.
 	 */
 	double low = 0.25 + 0.14 * (double)(turn % 2);
 	double at = from == to ? 0.5 : from < to ? low : 1 - low;

@@ -19,8 +19,8 @@
 #include "daemon/tune/tune.h"
 
 #define ROOTS   6u
-#define SOURCES 12u /* of the first, */
-#define FURTHER 5u  /* and of others */
+#define SOURCES 12u /* sources of the first root */
+#define FURTHER 5u  /* sources of each further root */
 
 static void when_text(char *buf, size_t len, json_int_t seconds)
 {
@@ -41,7 +41,7 @@ static const char *rate_text(json_int_t mbps, char *buf, size_t len)
 	return buf;
 }
 
-/* What the daemon said. */
+/* Writes a sentence of the daemon. */
 static void put_words(FILE *out, const char *text)
 {
 	char in_units[TUNE_SENTENCE_BYTES];

@@ -7,9 +7,9 @@
 
 #include <jansson.h>
 
-/* Settings that are equal at many nodes as one row, of the report's list. */
+/* Settings from the report's list: one row for the settings that many nodes share. */
 void tune_page_settings(FILE *out, const json_t *nodes);
-/* What was changed, and what was measured meanwhile, of the report. */
+/* What was changed, and what was measured meanwhile, from the report. */
 void tune_page_history(FILE *out, const json_t *report);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* report: all about the last pass in one file, for a ticket. */
+/* report: everything about the last polling cycle in one file, for a ticket. */
 #include <stdio.h>
 #include <string.h>
 

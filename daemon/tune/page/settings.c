@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is on the fabric: nodes with the same settings are one row. */
+/* The settings on the fabric: nodes with equal settings share one row. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 #define NAMED 5u
 #define CELL  64u
-#define ROWS  24u /* of more, the rest is a number */
+#define ROWS  24u /* of more rows, only the number is shown */
 
 struct row {
 	char cell[TUNE_CA_CELLS][CELL];
@@ -22,7 +22,7 @@ struct row {
 struct rows {
 	struct row *row;
 	size_t n, n_cells;
-	unsigned int n_left; /* without memory */
+	unsigned int n_left; /* nodes left out because there was no memory */
 };
 
 static bool same(const struct row *r, const char *const *cell, size_t n)
@@ -51,7 +51,7 @@ static struct row *find(struct rows *all, const char *const *cell)
 	return grown;
 }
 
-/* The port is a part of where, not of what. */
+/* The port is part of the place, not of the setting. */
 static void take(void *arg, const json_t *node, const char *const *cell)
 {
 	struct rows *all = arg;
