@@ -18,7 +18,7 @@ static int check_format(const json_t *o, struct ibcc_why *why)
 	return 0;
 }
 
-/* Ports are told by the places of their nodes in the list. */
+/* Both parts refer to ports by the places of their nodes in the list. */
 static int check_same(const json_t *a, const json_t *b, struct ibcc_why *why)
 {
 	size_t n = json_array_size(a);

@@ -9,8 +9,8 @@
 struct reader {
 	const struct ibcc_topo *t;
 	struct ibcc_why *why;
-	size_t entry; /* that is being read */
-	bool ok;      /* all numbers so far were there and in range */
+	size_t entry; /* the entry being read */
+	bool ok;      /* all numbers so far were present and in range */
 };
 
 static int bad(const struct reader *r, const char *what)

@@ -10,13 +10,13 @@
 #include "daemon/bundle/bundle.h"
 
 #define SLS       16u
-#define MOST_NODE 49151u /* as there are LIDs */
+#define MOST_NODE 49151u /* the number of unicast LIDs */
 #define MOST_MBPS 10000000
 
 struct reader {
 	struct ibcc_topo *t;
 	struct ibcc_why *why;
-	size_t node; /* that is being read */
+	size_t node; /* the node being read */
 };
 
 static int bad(const struct reader *r, const char *what)
@@ -42,7 +42,7 @@ static bool type_of(const json_t *o, enum ibcc_node_type *type)
 	return false;
 }
 
-/* Switches tell of port 0, too; other ports are told one by one in their order. */
+/* Switches list port 0, too; other ports are listed one by one in order. */
 static int add_node(struct reader *r, const json_t *o)
 {
 	const json_t *ports = json_object_get(o, "ports");
@@ -90,7 +90,7 @@ static int add_link(struct reader *r, uint32_t port, const json_t *peer)
 		       : 0;
 }
 
-/* Rates are of each end, so links come first. */
+/* A rate belongs to an end of a link, so links come first. */
 static int set_port(struct reader *r, uint32_t port, const json_t *o)
 {
 	struct ibcc_topo_port *p = &r->t->port[port];
@@ -120,7 +120,7 @@ static int set_port(struct reader *r, uint32_t port, const json_t *o)
 		       : 0;
 }
 
-/* The topology's port of an entry; -1: there is none such, or not in its place. */
+/* The topology's port for an entry; -1: there is none, or the entry is out of order. */
 static int64_t port_of(const struct reader *r, size_t k, const json_t *o)
 {
 	const struct ibcc_topo_node *n = &r->t->node[r->node];

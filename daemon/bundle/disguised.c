@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whatever is by port, by endport or in the order of either gets the made-up topology's. */
+/* Moves all data that is by port, by endport or in the order of either to the made-up topology. */
 #include "daemon/bundle/disguised.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@ static void *some(uint32_t n, size_t size)
 	return calloc(n ? n : 1, size);
 }
 
-/* The made-up topology's port by the true one; NULL without memory. */
+/* The made-up topology's port for each true one; NULL without memory. */
 static uint32_t *ports_back(const struct ibcc_disguise *d)
 {
 	uint32_t *back = some(d->topo->n_ports, sizeof(*back));
@@ -21,7 +21,7 @@ static uint32_t *ports_back(const struct ibcc_disguise *d)
 	return back;
 }
 
-/* The true endport of a made-up one. */
+/* The true endport for a made-up one. */
 static uint32_t true_endport(const struct ibcc_topo *t, const struct ibcc_disguise *d, uint32_t i)
 {
 	return t->port[d->port[d->topo->endport[i]]].endport;
@@ -41,7 +41,7 @@ static void rename_sources(struct ibcc_root *r, const uint32_t *back)
 	qsort(r->source, r->n_sources, sizeof(*r->source), by_port);
 }
 
-/* Only their order is new. */
+/* Only the order of the settings is new. */
 static int lend_settings(const struct ibcc_topo *t, const struct ibcc_disguise *d,
 			 const struct ibcc_settings *from, struct ibcc_settings *to)
 {
@@ -160,7 +160,7 @@ static int take_target(const struct ibcc_cycle *from, const struct ibcc_disguise
 	return 0;
 }
 
-/* Node by node in their new order, within a node as it was. */
+/* Takes the changes node by node in the new order, and within a node in the old order. */
 static int take_plan(const struct ibcc_cycle *from, const struct ibcc_disguise *d,
 		     const uint32_t *back, struct ibcc_cycle *out)
 {
@@ -226,7 +226,7 @@ int ibcc_disguised_cycle(const struct ibcc_cycle *from, const struct ibcc_disgui
 	out->vendor.ep = NULL;
 	forget_words(out);
 	out->tuner = NULL; /* its ports are the true ones */
-	/* Of the true one only that no clock has trouble could be told. */
+	/* An empty collector: the true one could only say that no clock has trouble. */
 	out->collector = ibcc_collector_new();
 	if (!rc && !out->collector)
 		rc = -ENOMEM;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A support bundle: nodes with their links, tables, maps and counters, nothing derived from them.
- */
+/* A support bundle: nodes with their links, tables, maps and counters, without derived data. */
 #include <string.h>
 #include <time.h>
 
@@ -12,7 +11,7 @@
 
 #define SLS 16u
 
-/* What a port counted in the last pass; null where no such interval is known. */
+/* What a port counted in the last polling cycle; null if there is no known interval. */
 static json_t *counters(const struct ibcc_port_sample *p)
 {
 	const struct ibcc_delta *d = &p->delta;
@@ -83,7 +82,7 @@ static json_t *row(const uint8_t vl[SLS])
 	return list;
 }
 
-/* Rows by input, then by output port; equal ones that follow each other are told once. */
+/* Rows by input, then by output port; equal consecutive rows are written once. */
 static json_t *map(const struct ibcc_topo_node *n)
 {
 	unsigned int side = n->n_ports + 1u, rows = side * side, k = 0, len;

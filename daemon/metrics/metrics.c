@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Takes from the cycle what a monitoring system is told, while nobody else is at it. */
+/* Copies the data for a monitoring system from the cycle, while no other thread uses it. */
 #include "daemon/metrics/metrics.h"
 
 #include <stdlib.h>
@@ -128,7 +128,7 @@ static int take_fabric(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 	const struct ibcc_topo *t = c->topo;
 	struct ibcc_why text;
 
-	/* One more each: nothing is no lack of memory. */
+	/* One more element each, so that an empty array does not look like a lack of memory. */
 	m->node = calloc(t->n_nodes + 1u, sizeof(*m->node));
 	m->port = calloc(t->n_ports + 1u, sizeof(*m->port));
 	m->hold = calloc(t->n_endports + 1u, sizeof(*m->hold));

@@ -19,7 +19,7 @@ int ibcc_metrics_file_write(const char *path, const char *text, size_t len, stru
 
 	if (snprintf(tmp, sizeof(tmp), "%s.tmp", path) >= (int)sizeof(tmp))
 		return ibcc_why_set(why, -ENAMETOOLONG, "metrics_file: %s: too long", path);
-	/* What an earlier process left is in the way. */
+	/* A file of an earlier process may be in the way. */
 	unlink(tmp);
 	rc = ibcc_file_put(path, tmp, text, len, 0644);
 	if (rc)

@@ -7,9 +7,9 @@
 
 #include <ibcc/why.h>
 
-/* Puts a text to a path so that readers see the old or the new one as a whole, readable by all. It
- * is written beside it first, to PATH.tmp, which the collector does not take. A negative errno with
- * *why.
+/* Writes a text to a path so that readers see the old or the new text as a whole. Any user may read
+ * the file. Writes to PATH.tmp first, which the collector ignores. Returns 0, or a negative errno
+ * with *why.
  */
 int ibcc_metrics_file_write(const char *path, const char *text, size_t len, struct ibcc_why *why);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The HTTP server for metrics, by libmicrohttpd within the event loop (metrics_http.h): it gives
- * libmicrohttpd time whenever a descriptor or the timer says so, and never blocks. Connections
- * are limited, and one client cannot take all places. Begin with ibcc_metrics_http_new() and
- * answer().
+/* The HTTP server for metrics, with libmicrohttpd inside the event loop (metrics_http.h). It runs
+ * libmicrohttpd whenever a descriptor or the timer is ready, and never blocks. Connections are
+ * limited, and one client cannot take all places. Begin with ibcc_metrics_http_new() and answer().
  */
 #include "daemon/metrics/metrics_http.h"
 
@@ -26,31 +25,31 @@
 
 #define BACKLOG         16
 #define LONGEST_WAIT_MS 500u
-#define MEMORY_BYTES    16384u /* for what a client says */
-#define CLOSING         16u    /* connections that are shut and not yet taken away */
+#define MEMORY_BYTES    16384u /* for a client's request */
+#define CLOSING         16u    /* connections that are shut and not yet removed */
 
 /* A connection. */
 struct client {
 	TAILQ_ENTRY(client) link;
 	int fd;
-	/* Its address, or the network that counts as one, as in IPv6. */
+	/* Its address, or the network that counts as one address, as in IPv6. */
 	uint8_t from[IBCC_CROWD_KEY_BYTES];
-	uint64_t since_us; /* it has been busy with a request */
-	bool asked;        /* the whole request is there */
+	uint64_t since_us; /* start of the present request */
+	bool asked;        /* the whole request has arrived */
 	bool served;       /* it has had an answer, and may wait for its next scrape */
 };
 
 struct ibcc_metrics_http {
 	struct MHD_Daemon *daemon;
-	TAILQ_HEAD(, client) clients; /* that are not shut, the oldest request first */
+	TAILQ_HEAD(, client) clients; /* those that are not shut, the oldest request first */
 	sd_event *event;
 	sd_event_source *source, *timer;
 	ibcc_metrics_page_fn *fn;
 	void *arg;
-	struct MHD_Response *metrics; /* the last, with what it was answered with */
+	struct MHD_Response *metrics; /* the last page, with its status */
 	unsigned int metrics_status;
 	uint64_t made_us;
-	struct ibcc_crowd cut; /* connections that had to be closed, by address */
+	struct ibcc_crowd cut; /* connections that were closed early, by address */
 };
 
 static const struct {
@@ -101,7 +100,7 @@ static enum MHD_Result plain(struct MHD_Connection *c, unsigned int status, cons
 	return rc;
 }
 
-/* Who the client is, for the share of places: 16 bytes. */
+/* Identifies a client for its share of places: 16 bytes. */
 static void place_of(const struct sockaddr *sa, uint8_t from[16])
 {
 	memset(from, 0, 16);
@@ -121,7 +120,7 @@ static void place_of(const struct sockaddr *sa, uint8_t from[16])
 	}
 }
 
-/* libmicrohttpd finds the end of the stream, and takes the connection away. */
+/* libmicrohttpd notices the end of the stream and removes the connection. */
 static void shut(struct ibcc_metrics_http *h, struct client *c)
 {
 	if (!c->served)
@@ -141,7 +140,7 @@ static unsigned int count_from(const struct ibcc_metrics_http *h, const struct c
 	return n;
 }
 
-/* Closes one connection too many, which is not the one that comes. */
+/* Closes one connection too many, but not the newest one. */
 static void make_room(struct ibcc_metrics_http *h)
 {
 	struct client *c, *out = NULL;
@@ -173,10 +172,10 @@ static void on_connection(void *arg, struct MHD_Connection *conn, void **context
 		if (c && c->fd >= 0)
 			TAILQ_REMOVE(&h->clients, c, link);
 		free(c);
-		*context = NULL; /* a request may be told to have ended after its connection */
+		*context = NULL; /* a request's end may be reported after its connection's */
 		return;
 	}
-	/* An answer of libmicrohttpd 1.0 holds until the next question. */
+	/* In libmicrohttpd 1.0 the result holds until the next call. */
 	info = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CONNECTION_FD);
 	fd = info ? info->connect_fd : -1;
 	info = MHD_get_connection_info(conn, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
@@ -230,7 +229,7 @@ static void close_late(struct ibcc_metrics_http *h)
 		shut(h, c);
 }
 
-/* A page, with a reference of the caller's; NULL: no memory. */
+/* Makes a page, with a reference for the caller; NULL: no memory. */
 static struct MHD_Response *make(struct ibcc_metrics_http *h, size_t i, unsigned int *status)
 {
 	size_t len = 0;
@@ -241,7 +240,7 @@ static struct MHD_Response *make(struct ibcc_metrics_http *h, size_t i, unsigned
 	return text ? response(text, len, pages[i].type) : NULL;
 }
 
-/* The large one is kept, so that many scrapes cost no more than one. */
+/* The large page is kept, so that many scrapes cost no more than one. */
 static struct MHD_Response *metrics(struct ibcc_metrics_http *h, unsigned int *status)
 {
 	uint64_t now = now_us(h);
@@ -270,7 +269,7 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *u
 	(void)version;
 	(void)upload;
 	(void)upload_size;
-	/* The first call is made when only the head of the request is there. */
+	/* The first call comes when only the head of the request is there. */
 	if (!*state) {
 		*state = h;
 		return MHD_YES;
@@ -293,7 +292,7 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *c, const char *u
 	return rc;
 }
 
-/* Is there a descriptor for who knocks? */
+/* Is a descriptor free for a new connection? */
 static bool has_room(int fd)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -303,9 +302,10 @@ static bool has_room(int fd)
 	return copy >= 0;
 }
 
-/* What libmicrohttpd has to do by itself: closing who is idle. While all places are taken it does
- * not watch its listening socket, and does so again at its next run only, which nothing else may
- * cause. Out of descriptors it does watch it, and who waits would wake us again and again.
+/* Runs libmicrohttpd, which has to close idle connections. While all places are taken it does not
+ * watch its listening socket. It watches it again only at its next run, which may have no other
+ * cause. Without free descriptors it does watch the socket, and a waiting client would wake us
+ * again and again.
  */
 static void work(struct ibcc_metrics_http *h)
 {
@@ -338,7 +338,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *arg)
 	return 0;
 }
 
-/* A socket or a negative errno. */
+/* Returns a socket or a negative errno. */
 static int listen_at(const char *address, struct ibcc_why *why)
 {
 	struct sockaddr_storage sa;
@@ -416,7 +416,7 @@ void ibcc_metrics_http_free(struct ibcc_metrics_http *h)
 	sd_event_source_disable_unref(h->source);
 	sd_event_source_disable_unref(h->timer);
 	if (h->daemon)
-		MHD_stop_daemon(h->daemon); /* closes the socket, too */
+		MHD_stop_daemon(h->daemon); /* also closes the socket */
 	if (h->metrics)
 		MHD_destroy_response(h->metrics);
 	sd_event_unref(h->event);

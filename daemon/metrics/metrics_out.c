@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Keeps the figures of the last pass, and makes of them the pages /metrics, /healthz and /readyz
- * for the HTTP server, and the file (metrics_out.h).
+/* Keeps the figures of the last polling cycle. Makes of them the pages /metrics, /healthz and
+ * /readyz for the HTTP server, and the file (metrics_out.h).
  */
 #include "daemon/metrics/metrics_out.h"
 
@@ -17,21 +17,21 @@
 #include "daemon/metrics/metrics_file.h"
 #include "daemon/metrics/metrics_http.h"
 
-/* So many connections that end without an answer, in ten seconds, are no accident. */
+/* This many connections without an answer, in ten seconds, are no accident. */
 #define MANY_CUT (IBCC_METRICS_CONNECTIONS / 2)
 
 struct ibcc_metrics_out {
 	sd_event *event;
 	ibcc_metrics_status_fn *status;
 	void *arg;
-	int inherited; /* listening socket of systemd's; -1: none, or in use */
+	int inherited; /* listening socket from systemd; -1: none, or in use */
 	bool by_systemd;
 	struct ibcc_metrics_http *http;
 	char listen[sizeof(((struct ibcc_config *)0)->metrics_listen)]; /* where it listens */
 	char file[IBCC_CONFIG_PATH_BYTES];
 	bool compat;
 	uint64_t file_us; /* CLOCK_MONOTONIC, when the file was written; 0: never */
-	int file_err;     /* of the last try to write the file */
+	int file_err;     /* error of the last try to write the file */
 	struct ibcc_metrics *last;
 	bool last_reload_ok;
 	int64_t last_pass_s;
@@ -140,7 +140,7 @@ static void serve(struct ibcc_metrics_out *o, const char *address, int fd)
 
 static void configure_http(struct ibcc_metrics_out *o, const char *address)
 {
-	/* Systemd's socket is configured by being there, and stays. */
+	/* systemd's socket needs no configuration, and stays. */
 	if (o->inherited >= 0) {
 		serve(o, NULL, o->inherited);
 		o->inherited = -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Where metrics go: an HTTP server, a file, both or, as long as nobody configures it, nowhere. Part
- * of the event loop.
+/* Outputs of the metrics: an HTTP server, a file, both, or none unless configured. Part of the
+ * event loop.
  */
 #ifndef IBCC_DAEMON_METRICS_OUT_H
 #define IBCC_DAEMON_METRICS_OUT_H
@@ -15,32 +15,34 @@
 
 #include "daemon/metrics/metrics.h"
 
-/* Between two writings of the file, after a pass. */
+/* Interval between two writes of the file, each after a polling cycle. */
 #define IBCC_METRICS_FILE_US 15000000u
 
 struct ibcc_metrics_out;
 
-/* The status as `ibcc-tune status` gets it, a new reference; NULL: no memory. */
+/* The status as in `ibcc-tune status`, a new reference; NULL: no memory. */
 typedef json_t *ibcc_metrics_status_fn(void *arg);
 
-/* Takes over the socket that systemd gives. NULL without memory. */
+/* Takes over the socket from systemd. NULL without memory. */
 struct ibcc_metrics_out *ibcc_metrics_out_new(sd_event *event, ibcc_metrics_status_fn *status,
 					      void *arg);
-/* Removes the file: what ends says nothing any more. NULL is fine. */
+/* Removes the file, because a stopped daemon reports nothing. Accepts NULL. */
 void ibcc_metrics_out_free(struct ibcc_metrics_out *o);
 
-/* Begins or ends to listen and to write as configured. What does not succeed is logged: a daemon
- * tunes also where nobody can watch it.
+/* Starts or stops listening and writing as configured. Logs failures: a daemon tunes even if
+ * nothing monitors it.
  */
 void ibcc_metrics_out_configure(struct ibcc_metrics_out *o, const struct ibcc_config *config);
-/* Whether the last reading of the configuration was taken over. */
+/* Records whether the last reload of the configuration succeeded. */
 void ibcc_metrics_out_reloaded(struct ibcc_metrics_out *o, bool ok);
 
-/* What there is to say of clients that keep others from the metrics; empty: nothing. */
+/* Describes clients that keep others from the metrics; empty: there are none. */
 void ibcc_metrics_out_crowd(struct ibcc_metrics_out *o, struct ibcc_why *why);
-/* Whether anybody wants to know. */
+/* Is there any output? */
 bool ibcc_metrics_out_wanted(const struct ibcc_metrics_out *o);
-/* After a pass: what it came to (owned from then on; NULL: no memory), and whether it went well. */
+/* Call after a polling cycle with its results (takes over; NULL: no memory), and whether it
+ * succeeded.
+ */
 void ibcc_metrics_out_pass(struct ibcc_metrics_out *o, struct ibcc_metrics *m, bool well);
 
 #endif

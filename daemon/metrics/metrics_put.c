@@ -75,7 +75,8 @@ void ibcc_put_parts(struct ibcc_text *o, uint64_t v, uint64_t one)
 		o->text[o->n++] = (char)('0' + v % one / d % 10);
 }
 
-/* Backslash, quotation mark and line feed are escaped; of the last there is none after cleaning. */
+/* Escapes backslash and quotation mark. Cleaning has removed line feeds, which would need it, too.
+ */
 void ibcc_put_label(struct ibcc_text *o, const char *text)
 {
 	char clean[IBCC_DESC_BYTES], piece[3] = "\\";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The text of the metrics, from their structs alone. On a large fabric it has some 100000 lines, so
- * numbers are written by hand.
+/* Makes the text of the metrics from their structs alone. On a large fabric it has some 100000
+ * lines, so numbers are not written by printf().
  *
  * Format: Prometheus, "Text-based exposition format", version 0.0.4. Names in compat() are those of
  * T. Dockendorf, infiniband_exporter.
@@ -192,7 +192,7 @@ static void node_info(struct ibcc_text *o, const struct ibcc_metrics *m)
 	}
 }
 
-/* By what a counter is multiplied. */
+/* Factor of a counter. */
 enum unit { COUNT, WORDS, TICKS };
 
 static void put_counter(struct ibcc_text *o, const struct ibcc_metrics_port *p, enum ibcc_ctr c,
@@ -203,7 +203,7 @@ static void put_counter(struct ibcc_text *o, const struct ibcc_metrics_port *p, 
 	ibcc_put(o, "} ");
 	switch (unit) {
 	case COUNT: ibcc_put_u64(o, v); break;
-	case WORDS: ibcc_put_u64(o, 4 * v); break; /* of 4 bytes; goes round after 18 EB */
+	case WORDS: ibcc_put_u64(o, 4 * v); break; /* words of 4 bytes; wraps around after 18 EB */
 	case TICKS:
 		ibcc_put_parts(o, v / MILLION * p->tick_ps + v % MILLION * p->tick_ps / MILLION,
 			       MILLION);
@@ -211,7 +211,7 @@ static void put_counter(struct ibcc_text *o, const struct ibcc_metrics_port *p, 
 	ibcc_put(o, "\n");
 }
 
-/* A counter of all ports that have it; where only one type of node is asked for, of those. */
+/* Writes a counter of all ports that have it, or only of those at one type of node. */
 static void counters(struct ibcc_text *o, const struct ibcc_metrics *m, const char *name,
 		     const char *help, enum ibcc_ctr c, enum unit unit, int want_switch)
 {
@@ -296,7 +296,7 @@ static void settings(struct ibcc_text *o, const struct ibcc_metrics *m)
 	}
 }
 
-/* The k-th number of a root. */
+/* Writes the k-th number of a root. */
 static void put_of_root(struct ibcc_text *o, const struct ibcc_metrics_root *r, unsigned int k)
 {
 	switch (k) {
@@ -345,7 +345,7 @@ static void state_of(struct ibcc_text *o, const struct ibcc_metrics *m,
 	ibcc_put(o, is ? "} 1\n" : "} 0\n");
 }
 
-/* Of each root one of the words is 1, and the others are 0. */
+/* For each root, one of the words is 1 and the others are 0. */
 static void root_states(struct ibcc_text *o, const struct ibcc_metrics *m)
 {
 	head(o, "ibcc_root_phase", "gauge", "How far control of a root is: see ibcc-tune-json(7).");
@@ -405,7 +405,7 @@ static void compat_info(struct ibcc_text *o, const struct ibcc_metrics *m, bool 
 static void compat(struct ibcc_text *o, const struct ibcc_metrics *m)
 {
 	static const struct {
-		const char *name[2], *help; /* of adapters, of switches */
+		const char *name[2], *help; /* names for adapters, for switches */
 		enum ibcc_ctr ctr;
 		enum unit unit;
 	} of[] = {

@@ -14,9 +14,9 @@
 #include <ibcc/state.h>
 
 #define NOTE "baseline"
-/* Of a text that begins with it. */
+/* Version in front of the text. */
 #define VERSION 1
-/* What is younger cannot be counted in nanoseconds since 1970, nor can its age. */
+/* A later time does not fit into nanoseconds since 1970, nor does its age. */
 #define YOUNGEST_S (INT64_MAX / 1000000000)
 /* No link carries more. */
 #define MOST_MBPS 1e8

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Copies what a prediction is made from out of a pass (evidence.h), or says why none can be made.
+/* Copies the data for a prediction from a polling cycle (evidence.h), or says why no prediction is
+ * possible.
  */
 #include "daemon/predict/evidence.h"
 
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More ports without a reading than one in so many: too many. */
+/* More than 1/STALE_PART of the ports without a reading are too many. */
 #define STALE_PART 10u
 
 static void fini_roots(struct ibcc_root *root, uint32_t n)
@@ -82,7 +83,7 @@ static int copy_roots(struct ibcc_evidence *e, const struct ibcc_estimate *p)
 	return rc;
 }
 
-/* Settings from before what the last pass wrote. */
+/* Replaces settings by those from before the last polling cycle's writes. */
 static void take_back(const struct ibcc_cycle *c, struct ibcc_settings *s)
 {
 	if (c->acted && c->result.set_mads)
@@ -102,8 +103,8 @@ static bool lacks_cc(const struct ibcc_cycle *c)
 	return false;
 }
 
-/* Traffic that goes other ways than its tables say, and none of it to a root, is for the replay to
- * notice.
+/* Does not look for traffic that leaves the paths of the tables and does not reach a root: the
+ * replay notices that.
  */
 static enum ibcc_prediction_why refuse(const struct ibcc_cycle *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The evidence of a prediction (evidence.h) as JSON in a support bundle, and back. Ports are
- * written as [node, port], with nodes by their places in the bundle's list. What is read is not
- * trusted: every number has a range.
+/* The evidence of a prediction (evidence.h) as JSON in a support bundle, and back. A port is [node,
+ * port], with a node's place in the bundle's list. The input is not trusted: every number has a
+ * range.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,11 +14,13 @@
 
 #include "daemon/predict/evidence.h"
 
-/* No link carries more, and nobody waits longer than all the time, but for clocks that differ. */
+/* No link carries more. And no port is blocked for longer than all the time, except that clocks
+ * differ.
+ */
 #define MOST_MBPS 1e8
 #define MOST_WAIT 2.0
 #define MOST_BECN 1e15
-/* Of a packet, headers included. */
+/* Smallest size of a packet in bytes, including headers. */
 #define LEAST_PACKET 64
 #define MOST_PACKET  8192
 
@@ -110,7 +112,7 @@ static json_t *write_roots(const struct ibcc_evidence *e)
 	return list;
 }
 
-/* All between what is there and what is wanted, of which a plan may be a part. */
+/* All writes between present and wanted settings, of which a plan may be a part. */
 static json_t *write_writes(const struct ibcc_evidence *e)
 {
 	const struct ibcc_target target = { .wanted = e->wanted };
@@ -133,7 +135,7 @@ json_t *ibcc_evidence_write(const struct ibcc_evidence *e)
 			 write_roots(e), "writes", write_writes(e));
 }
 
-/* What is wrong, with where. */
+/* What is wrong, and where. */
 struct reader {
 	struct ibcc_evidence *e;
 	struct ibcc_why *why;
@@ -320,7 +322,7 @@ static struct ibcc_endport_cc *endport_of(const struct ibcc_topo *t, const struc
 								  : &s->ep[t->port[port].endport];
 }
 
-/* Old values are laid over what was read later. */
+/* Puts the old values over what was read later. */
 static int read_writes(struct reader *r, const json_t *list)
 {
 	struct ibcc_evidence *e = r->e;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Predictions beside the passes (predictor.h). Each runs in a thread of its own on a copy
- * (evidence.h), so the worker goes on meanwhile. It also keeps the baseline: the loads from
- * before congestion. Begin with ibcc_predictor_look() and ibcc_predictor_begin().
+/* Predictions beside the polling cycles (predictor.h). Each runs in its own thread on a copy
+ * (evidence.h), so the worker continues meanwhile. The predictor also keeps the baseline: the loads
+ * from before congestion. Begin with ibcc_predictor_look() and ibcc_predictor_begin().
  */
 #include "daemon/predict/predictor.h"
 
@@ -19,10 +19,10 @@
 #include "daemon/predict/baseline.h"
 #include "daemon/report/report.h"
 
-/* Between two writes of a baseline that goes on. */
+/* Interval between two writes of a baseline that still holds. */
 #define STORE_NS  300000000000ll
 #define SECOND_NS 1000000000ll
-/* Of settings that no pass has decided on. */
+/* For settings that no polling cycle has decided on. */
 #define NO_PASS UINT64_MAX
 
 struct prediction_job {
@@ -36,17 +36,17 @@ struct prediction_job {
 struct ibcc_predictor {
 	uint32_t cpu_s;
 	struct ibcc_memory memory;
-	const struct ibcc_topo *topo; /* that it is about, */
+	const struct ibcc_topo *topo; /* the topology of the prediction */
 	uint64_t generation, hash;
-	/* When the baseline was last so, and which was stored; CLOCK_MONOTONIC, since somebody may
-	 * set the other. Before the machine was up: below 0.
+	/* Time of the newest baseline, and of the one that was stored. CLOCK_MONOTONIC, because an
+	 * administrator may set the other clock. Before the machine was up: below 0.
 	 */
 	int64_t quiet_ns, stored_ns;
 	bool was_quiet, wrote;
 	pthread_t thread;
-	bool started;                /* and not waited for yet */
-	atomic_bool stop, abandoned; /* for good; the one under way */
-	pthread_mutex_t lock;        /* of those below */
+	bool started;                /* the thread runs, or is not joined yet */
+	atomic_bool stop, abandoned; /* stop for good; abandon the running prediction */
+	pthread_mutex_t lock;        /* protects those below */
 	json_t *told;
 	uint64_t told_pass;
 };
@@ -131,7 +131,7 @@ static int new_fabric(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 	return rc;
 }
 
-/* What cannot be written down now is tried again with the next. */
+/* A failed write is tried again with the next baseline. */
 static void keep(struct ibcc_predictor *p, struct ibcc_state *state, bool quiet)
 {
 	bool due = p->was_quiet && (!quiet || p->quiet_ns - p->stored_ns >= STORE_NS);
@@ -159,7 +159,9 @@ int ibcc_predictor_look(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 	rc = new_fabric(p, c, state);
 	if (rc)
 		return rc;
-	/* Since the pass before, or by it: its own interval was from before. */
+	/* Settings were written since the last polling cycle, or by it. Its interval was still from
+	 * before the write.
+	 */
 	if (p->wrote)
 		ibcc_memory_reset_recent(&p->memory);
 	p->wrote = false;
@@ -217,7 +219,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* What keeps a prediction from being made here, whatever the fabric is like. */
+/* Local reasons against a prediction, whatever the fabric is like. */
 static enum ibcc_prediction_why refuse(const struct ibcc_predictor *p, const struct ibcc_cycle *c,
 				       bool own, enum ibcc_prediction_why fabric)
 {
@@ -236,7 +238,7 @@ int ibcc_predictor_evidence(const struct ibcc_predictor *p, const struct ibcc_cy
 				  wanted ? wanted : &c->target.wanted);
 }
 
-/* Signals are the event loop's. */
+/* Only the event loop handles signals. */
 static int start(struct ibcc_predictor *p, struct prediction_job *j)
 {
 	sigset_t all, old;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Puts a user's values into a copy of the wanted settings (what_if.h), at the ports where
- * congestion starts and at the adapters that are, or would be, held back.
+/* Puts a user's values into a copy of the wanted settings (what_if.h). They apply to the ports
+ * where congestion starts, and to the adapters that are or would be throttled.
  */
 #include "daemon/predict/what_if.h"
 
@@ -118,7 +118,7 @@ static void set_root(const struct ibcc_topo *t, uint32_t port, struct ibcc_setti
 		ep->sw.Threshold = el.Threshold;
 		ep->sw.Marking_Rate = el.Cong_Parm_Marking_Rate;
 	}
-	/* A slow receiver is never marked for without. */
+	/* A port to a slow receiver marks only with its bit in the Victim_Mask. */
 	if (peer != IBCC_NONE && !ibcc_topo_is_switch(t, t->port[peer].node))
 		ibcc_cc_mask_assign(&ep->sw.Victim_Mask, num, true);
 }
@@ -134,7 +134,9 @@ int ibcc_what_if(const struct ibcc_topo *t, const struct ibcc_root *root, uint32
 		rc = ibcc_settings_copy(out, wanted);
 	if (rc)
 		return rc == -ENOMEM ? ibcc_why_set(why, rc, "no memory") : rc;
-	/* Whom the plan holds, and whom this pass sees: a pass may miss some. */
+	/* Include the adapters that the plan throttles and those of this polling cycle: a cycle may
+	 * miss some.
+	 */
 	for (uint32_t i = 0; i < out->n && !rc; i++)
 		if (!ibcc_topo_is_switch(t, t->port[t->endport[i]].node) &&
 		    ibcc_settings_are_on(&wanted->ep[i]))

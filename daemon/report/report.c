@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A pass as JSON (report.h): roots with their sources, the plan with its changes and what became
- * of it, the state of the fabric. Begin with ibcc_report_plan(), at the end.
+/* A polling cycle as JSON (report.h): roots with their sources, the plan with its changes and their
+ * outcomes, the state of the fabric. Begin with ibcc_report_plan(), at the end.
  */
 #include "daemon/report/report.h"
 
@@ -39,7 +39,7 @@ json_t *ibcc_report_changes(const struct ibcc_topo *t, const struct ibcc_plan *p
 	return list;
 }
 
-/* Ports whose data or wait counter has stopped at its end, so that nothing can be said of them. */
+/* Counts ports with a saturated data or wait counter: nothing can be said about them. */
 static uint32_t count_saturated(const struct ibcc_snapshot *s)
 {
 	uint32_t n = 0, i;
@@ -228,7 +228,7 @@ static json_t *error_of(const struct ibcc_cycle *c)
 	return ibcc_json_text(text.text);
 }
 
-/* What became of the last pass' plan; NULL: nothing was sent. */
+/* The result of the last polling cycle's plan; NULL: nothing was sent. */
 static const struct ibcc_result *result_of(const struct ibcc_cycle *c)
 {
 	return c->acted && c->result.n == c->plan.n && c->result.set_mads ? &c->result : NULL;

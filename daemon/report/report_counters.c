@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What counters do not tell, in sentences: units of PortXmitWait that were measured or are not
- * known, and devices that count no waits at all.
+/* What the counters cannot show, in sentences: units of PortXmitWait that were measured or are
+ * unknown, and devices that do not count waits.
  */
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 
 #include "daemon/report/report.h"
 
-#define MAX_TYPES 16u /* of adapters; a fabric has two or three */
+#define MAX_TYPES 16u /* types of adapters; a fabric has two or three */
 
 struct type {
 	const struct ibcc_topo_node *first;
@@ -39,8 +39,8 @@ static void count_type(struct types *ts, const struct ibcc_topo_node *node)
 	ts->type[i].n++;
 }
 
-/* Adapters whose waits are inferred: those that cannot be asked for them, and those that claim to
- * count, never have, and seem to have had a reason to.
+/* Counts adapters with inferred waits. `mute` are those that cannot report waits. `idle` are those
+ * that claim to count, never have, and seem to have had a reason to.
  */
 static void count_adapters(const struct ibcc_cycle *c, struct types *mute, struct types *idle)
 {
@@ -80,7 +80,7 @@ static void say_adapters(json_t *list, const struct types *ts, const char *what)
 	}
 }
 
-/* Of the ports of switches: what starts there is not seen. */
+/* About the ports of switches: congestion that starts there is not seen. */
 static void say_switches(json_t *list, const struct ibcc_topo *t, const struct ibcc_snapshot *s)
 {
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
@@ -105,7 +105,7 @@ static void say_switches(json_t *list, const struct ibcc_topo *t, const struct i
 	}
 }
 
-/* Kinds of nodes that have no part in it. */
+/* Kinds of nodes that are ignored. */
 enum apart { AGGREGATION, VIRTUAL, ROUTER, PLANES, N_APART };
 
 static bool is_apart(const struct ibcc_topo *t, uint32_t node, enum apart *kind)

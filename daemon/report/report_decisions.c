@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the tuner decided, and where it stands with each root, in codes. */
+/* The tuner's decisions, and its state for each root, in codes. */
 #include <ibcc/decision_json.h>
 
 #include <ibcc/settings_json.h>
@@ -26,7 +26,7 @@ static const struct ibcc_root_parameters *find(const struct ibcc_cycle *c, uint3
 	return NULL;
 }
 
-/* How far control of a root is; null where the tuner does not follow it. */
+/* How far the control of a root has come; null if the tuner does not follow it. */
 static json_t *control(const struct ibcc_root_parameters *r)
 {
 	if (!r)
@@ -35,7 +35,7 @@ static json_t *control(const struct ibcc_root_parameters *r)
 			 ibcc_basis_name(r->basis));
 }
 
-/* Why a root is acted on, or is not; null where there is no tuner. */
+/* Why the tuner acts on a root, or does not; null if there is no tuner. */
 static json_t *status(const struct ibcc_cycle *c, uint32_t port)
 {
 	const struct ibcc_parameters *p = c->tuner ? ibcc_tuner_parameters(c->tuner) : NULL;

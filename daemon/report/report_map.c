@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The fabric to be drawn: nodes, links with what goes over them, and the ways to the roots. */
+/* The fabric for a drawing: nodes, links with their traffic, and the paths to the roots. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,13 +7,13 @@
 
 #include "daemon/report/report.h"
 
-/* A port by the number of its node in the list, and its own. */
+/* A port as the index of its node in the list, and its number. */
 static json_t *place(const struct ibcc_topo *t, uint32_t port)
 {
 	return json_pack("[ii]", (int)t->port[port].node, t->port[port].num);
 }
 
-/* What a port sent in the last pass; null where that cannot be told or is not believed. */
+/* What a port sent in the last polling cycle; null if that is unknown or inconsistent. */
 static json_t *load(const struct ibcc_cycle *c, uint32_t port)
 {
 	const struct ibcc_port_sample *s = &c->snapshot.port[port];
@@ -57,8 +57,8 @@ static json_t *nodes(const struct ibcc_topo *t)
 	return list;
 }
 
-/* The way from a source through a root, as far as the root: to any destination behind it, since
- * all have the same way up to there that counts here. Empty: there is none.
+/* Finds the path from a source to a root. It follows the path to any destination behind the root:
+ * only the part up to the root counts, which is equal for all. An empty path: there is none.
  */
 static void find_way(const struct ibcc_topo *t, uint32_t src, uint32_t root, struct ibcc_route *r)
 {

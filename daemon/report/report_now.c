@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The last pass in a few figures, for whoever looks every second: worked out anew after each pass,
- * so its size does not grow with the fabric.
+/* The last polling cycle in a few figures, for clients that ask every second. They are computed
+ * after each cycle, and their size does not grow with the fabric.
  */
 #include "daemon/report/report.h"
 
@@ -8,7 +8,7 @@
 
 #define ROOTS_TOLD 12u
 
-/* Least and most of a setting over all that have it. */
+/* Smallest and largest value of a setting over all that have it. */
 struct range {
 	unsigned int min, max;
 	bool any;
@@ -27,7 +27,7 @@ static json_t *range_json(const struct range *r)
 }
 
 struct seen {
-	uint32_t marking, reacting; /* ports of switches, of adapters */
+	uint32_t marking, reacting; /* numbers of switch ports, of adapters */
 	struct range threshold, marking_rate, timer, increase, limit;
 };
 
@@ -49,7 +49,7 @@ static void look_at_switch(struct seen *s, const struct ibcc_topo *t, uint32_t p
 	}
 }
 
-/* Of an adapter the service level that reacts most. */
+/* Takes the values of the adapter's service level that reacts most. */
 static void look_at_adapter(struct seen *s, const struct ibcc_endport_cc *ep)
 {
 	unsigned int timer = 0, increase = 0;

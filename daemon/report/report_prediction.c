@@ -31,7 +31,7 @@ static json_t *roots_of(const struct ibcc_topo *t, const struct ibcc_prediction 
 	return list;
 }
 
-/* What they send is in a range, and nothing is known of where in it. */
+/* What they send is within bounds, and nothing more is known. */
 static json_t *open_of(const struct ibcc_topo *t, const struct ibcc_prediction *p)
 {
 	json_t *list = json_array();
@@ -48,7 +48,7 @@ static json_t *open_of(const struct ibcc_topo *t, const struct ibcc_prediction *
 	return list;
 }
 
-/* As releases before had them. */
+/* The keys of earlier releases. */
 static int add_old_keys(json_t *o, const struct ibcc_topo *t, const struct ibcc_prediction_in *in,
 			const struct ibcc_prediction *p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The inventory: what was found of each device type, as counts of endports by what they answered.
- * Nothing in it tells one node from another: it can be given away.
+/* The inventory: for each device type, counts of endports by their answers. It does not identify
+ * any node, so it can be given to others.
  */
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static const char *kind(const struct ibcc_topo_node *n, const struct ibcc_device
 	return "unknown";
 }
 
-/* The entry of a node's type, which counts nodes. */
+/* Finds or makes the entry for a node's type, and counts the node there. */
 static json_t *type_of(struct inventory *v, const struct ibcc_topo_node *n)
 {
 	const struct ibcc_device *d = ibcc_device_find(n->vendor_id, n->device_id);
@@ -72,7 +72,7 @@ static json_t *type_of(struct inventory *v, const struct ibcc_topo_node *n)
 	return o;
 }
 
-/* A switch of few ports has all of them in its first block, however long it is. */
+/* A switch with few ports has all of them in its first block, whatever the block's length. */
 static void tell_block(json_t *type, const struct ibcc_endport_cc *cc)
 {
 	unsigned int last = cc->n_element ? cc->n_element - 1u : 0;
@@ -238,7 +238,7 @@ json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p
 	for (uint32_t i = 0; v.types && i < p->n; i++)
 		tell_endport(&v, i);
 	ibcc_vendor_text(&c->vendor, &vendor);
-	/* Not the roots that are observed only, which have names. */
+	/* Without the roots that are only observed, because these have names. */
 	ibcc_vendor_routes_text(&c->vendor, &routes);
 	return json_pack("{si ss so so so}", "schema", IBCC_REPORT_SCHEMA, "version", IBCC_VERSION,
 			 "types", v.types, "nvidia",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is not known of the fabric: ports without a reading in the last pass, and ports of whose
- * counters some tell nothing (all of them, one object for the ports of a node that share state and
- * reason, or these counters), ports that are not believed, and nodes that fail to answer.
+/* What is not known about the fabric. It lists ports without a reading in the last polling cycle,
+ * and ports with counters that show nothing. All ports are listed, one object for those of a node
+ * that share state and reason, or these counters. It also lists ports with inconsistent counters,
+ * and nodes that fail to answer.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,7 +20,7 @@ static bool is_unread(const struct ibcc_port_sample *s)
 
 static const char *reason(int err)
 {
-	if (!err) /* nobody has asked it */
+	if (!err) /* it was never asked */
 		return "its link is not up";
 	if (err == -ETIMEDOUT)
 		return "no answer";
@@ -63,7 +64,7 @@ json_t *ibcc_report_unread(const struct ibcc_topo *t, const struct ibcc_snapshot
 	return list;
 }
 
-/* Counters that have reached their end, or may have: a bit for each. */
+/* Counters that are saturated or may be: a bit for each. */
 static uint32_t unsure(const struct ibcc_port_sample *p)
 {
 	uint32_t mask = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* NVIDIA's own congestion control, as far as it tells, and what is to be said of ways. */
+/* NVIDIA's own congestion control, as far as it reports its state, and sentences about paths. */
 #include <ibcc/ways.h>
 
 #include <ibcc/refusal.h>
