@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Copies the topology out of OpenSM's tables (fabric.h). They hang together by pointers that the
- * next sweep frees, so everything needed is copied while OpenSM's lock is held: flat, without a
- * search, into memory that is there already, so that OpenSM's writers hardly wait. The topology
- * is built from the copy afterwards. Begin with ibcc_plugin_fabric_read(), near the end.
+/* Copies the topology out of OpenSM's tables (fabric.h). The next sweep frees the tables' objects,
+ * which are linked by pointers, so everything needed is copied while OpenSM's lock is held. The
+ * copy is flat, needs no search and uses memory that is allocated before, so that OpenSM's writers
+ * hardly wait. The topology is built from the copy afterwards. Begin with
+ * ibcc_plugin_fabric_read(), near the end.
  */
 #include "opensm-plugin/fabric.h"
 
@@ -19,19 +20,19 @@
 #include <opensm/osm_opensm.h>
 #include <opensm/osm_version.h>
 
-#include "opensm_members.h" /* made when the plugin is built, see members.sh */
+#include "opensm_members.h" /* generated when the plugin is built, see members.sh */
 
 #include <ibcc/link.h>
 #include <ibcc/now.h>
 #include <ibcc/version.h>
 
 #define SPEED_EXT2_BYTE 56 /* of PortInfo */
-#define COPY_TRIES      8u /* of a fabric that grows between measuring and copying */
+#define COPY_TRIES      8u /* if the fabric grows between measuring and copying */
 
-/* In the opensm program itself, so a program that tests the plugin lacks it. */
+/* The symbol is in the opensm program itself, so a program that tests the plugin lacks it. */
 #pragma weak osm_exit_flag
 
-/* OpenSM keeps SMInfo's numbers for its states. */
+/* OpenSM uses SMInfo's numbers for its states. */
 _Static_assert((int)IBCC_SM_NOT_ACTIVE == IB_SMINFO_STATE_NOTACTIVE, "SM states");
 _Static_assert((int)IBCC_SM_DISCOVERING == IB_SMINFO_STATE_DISCOVERING, "SM states");
 _Static_assert((int)IBCC_SM_STANDBY == IB_SMINFO_STATE_STANDBY, "SM states");
@@ -52,7 +53,7 @@ struct raw_node {
 	unsigned int n_ports;
 	bool enhanced_port0;
 	char desc[IBCC_DESC_BYTES];
-	size_t port, lft; /* where its ports 0..n_ports and its table begin in the vectors */
+	size_t port, lft; /* start of ports 0..n_ports and of the table in the vectors */
 	uint32_t lft_len;
 };
 
@@ -69,7 +70,7 @@ static osm_physp_t *physp_at(osm_node_t *node, unsigned int num)
 	return num < node->physp_tbl_size ? osm_node_get_physp_ptr(node, num) : NULL;
 }
 
-/* Capabilities are those of the node's own port: a switch gives them at port 0 only. */
+/* Capabilities belong to the node's own port: a switch reports them at port 0 only. */
 static bool has_extended_speeds(osm_node_t *node, unsigned int num)
 {
 	bool is_switch = osm_node_get_type(node) == IB_NODE_TYPE_SWITCH;
@@ -149,12 +150,12 @@ static void copy_node(struct raw_fabric *f, struct raw_node *to, osm_node_t *nod
 	to->enhanced_port0 = node->sw && ib_switch_info_is_enhanced_port0(&node->sw->switch_info);
 }
 
-/* What a copy takes. */
+/* The room that a copy needs. */
 struct room {
 	size_t nodes, ports, lft_bytes;
 };
 
-/* How much room a copy takes. To be called under OpenSM's lock. */
+/* Measures the room that a copy needs. Call under OpenSM's lock. */
 static struct room measure(const cl_qmap_t *nodes)
 {
 	struct room r = { 0 };
@@ -170,7 +171,7 @@ static struct room measure(const cl_qmap_t *nodes)
 	return r;
 }
 
-/* Zeroed memory whose pages have been touched, so that none of them is missing under the lock. */
+/* Zeroed memory with all pages touched, so that there is no page fault under the lock. */
 static void *zeroed(size_t n, size_t size)
 {
 	void *p = reallocarray(NULL, n + 1, size);
@@ -197,7 +198,7 @@ static bool make_room(struct raw_fabric *f, struct room r)
 	return f->node && f->port && f->lft;
 }
 
-/* Copies all nodes. To be called under OpenSM's lock, with room for them. */
+/* Copies all nodes. Call under OpenSM's lock, with enough room. */
 static void copy_all(struct raw_fabric *f, const cl_qmap_t *nodes)
 {
 	size_t n_ports = 0, lft_bytes = 0;
@@ -215,7 +216,7 @@ static void copy_all(struct raw_fabric *f, const cl_qmap_t *nodes)
 	}
 }
 
-/* Copies if there is room, and says in *need how much there would have to be. */
+/* Copies if there is room. Reports in *need how much room a copy needs. */
 static bool try_copy(struct raw_fabric *f, struct osm_opensm *osm, struct room have,
 		     struct room *need, uint64_t *locked_ns)
 {
@@ -236,7 +237,7 @@ static bool try_copy(struct raw_fabric *f, struct osm_opensm *osm, struct room h
 	return fits;
 }
 
-/* Copies the fabric; one that has grown since it was measured is measured again. */
+/* Copies the fabric. If it has grown since it was measured, it is measured again. */
 static bool copy_fabric(struct raw_fabric *f, struct osm_opensm *osm, uint64_t *locked_ns)
 {
 	struct room have = { 0 }, need;
@@ -251,8 +252,8 @@ static bool copy_fabric(struct raw_fabric *f, struct osm_opensm *osm, uint64_t *
 	return false;
 }
 
-/* Adds a node to the topology. A LID or GUID that another one has, too, is left out, as is a node
- * without ports; only lack of memory is an error.
+/* Adds a node to the topology. Leaves out a LID or GUID that another node has, too, and a node
+ * without ports. Only lack of memory is an error.
  */
 static int build_node(struct ibcc_topo *t, const struct raw_fabric *f, const struct raw_node *from)
 {
@@ -280,7 +281,7 @@ static int build_node(struct ibcc_topo *t, const struct raw_fabric *f, const str
 		    ibcc_topo_set_lid(t, index, raw->lid, raw->lmc) == -ENOMEM)
 			return -ENOMEM;
 	}
-	/* OpenSM's tables have room for all LIDs a switch could forward. */
+	/* OpenSM's tables have room for all LIDs that a switch could forward. */
 	while (len > 0 && f->lft[from->lft + len - 1] == OSM_NO_PATH)
 		len--;
 	return len ? ibcc_topo_set_lft(t, (uint32_t)node, f->lft + from->lft, len) : 0;
@@ -293,8 +294,8 @@ static int compare_nodes(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Each link is seen from both ends; the topology takes it at the first. `index` translates places
- * in f->node to those in the topology.
+/* Each link appears at both ends; the topology takes it at the first. `index` translates places in
+ * f->node to those in the topology.
  */
 static void build_links(struct ibcc_topo *t, const struct raw_fabric *f, const uint32_t *index)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The socket that clients connect to (listener.h). It is made under another name, gets its group
- * and permissions, begins to listen, and only then takes its place. So clients never find a
- * socket that they may not use or that is not served.
+ * and permissions, begins to listen, and only then takes its place. So a client never finds a
+ * socket that it may not use or that is not served.
  */
 #include "opensm-plugin/listener.h"
 
@@ -29,7 +29,7 @@ static struct sockaddr_un address_of(const char *path)
 	return a;
 }
 
-/* 0 if a socket may be put there, as the place is free or has a stale one; else -EADDRINUSE. */
+/* Returns 0 if the place for a socket is free or has a stale one; else -EADDRINUSE. */
 static int check_place(const char *path)
 {
 	struct sockaddr_un a = address_of(path);
@@ -118,7 +118,7 @@ int ibcc_listener_open(struct ibcc_listener *l, const struct ibcc_plugin_options
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	/* Left by a dead process with the same number. Nothing but a socket is removed. */
+	/* A dead process with the same number left it. Nothing but a socket is removed. */
 	if (!lstat(name, &st) && S_ISSOCK(st.st_mode))
 		unlink(name);
 	ret = listen_at(fd, name, o, &st);

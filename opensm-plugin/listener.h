@@ -19,13 +19,14 @@ struct ibcc_listener {
 
 void ibcc_listener_init(struct ibcc_listener *l);
 
-/* Listens at o->socket; makes its directory if only that is missing. A socket on which no process
- * listens, left by a killed one, is replaced. Returns 0; -EADDRINUSE if a process listens there, or
- * something else than a socket is there; another -errno. No trace is left after an error.
+/* Listens at o->socket. Makes its directory if only that is missing. Replaces a socket on which no
+ * process listens, such as one of a killed process. Returns 0; -EADDRINUSE if a process listens
+ * there, or if something other than a socket is there; another -errno. Leaves no trace after an
+ * error.
  */
 int ibcc_listener_open(struct ibcc_listener *l, const struct ibcc_plugin_options *o);
 
-/* False if the socket file is not this one any more: it was deleted or replaced. */
+/* False if the socket file is not this one any more: another process has deleted or replaced it. */
 bool ibcc_listener_in_place(const struct ibcc_listener *l);
 
 /* Takes the next connection, non-blocking; returns its descriptor or -errno. */

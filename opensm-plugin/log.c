@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Makes a message's line and hands it to the log (log.h). */
+/* Formats a message as a line and passes it to the log (log.h). */
 #include "opensm-plugin/log.h"
 
 #include <stdarg.h>

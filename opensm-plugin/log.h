@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Messages of the plugin, to OpenSM's log. Errors carry codes that OpenSM itself does not use. */
+/* Messages of the plugin, to OpenSM's log. Error codes are ones that OpenSM itself does not use. */
 #ifndef IBCC_PLUGIN_LOG_H
 #define IBCC_PLUGIN_LOG_H
 

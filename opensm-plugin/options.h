@@ -23,15 +23,15 @@ struct ibcc_plugin_options {
 	unsigned int timeout_ms; /* for each attempt, 1..60000 */
 	unsigned int retries;    /* further attempts, 0..20 */
 	unsigned int max_delay, max_timer, sets_per_minute; /* see struct ibcc_bounds */
-	/* What clients had written is taken off when none was connected for so many seconds; 0:
+	/* Seconds without a client after which the plugin disables what clients had written; 0:
 	 * never
 	 */
 	unsigned int revert_after_s;
 };
 
-/* Reads the line (NULL: none). A value out of range or an unknown ibcc.* word is logged and the
- * default kept. Returns -EINVAL, also logged, where a default would open the socket at another
- * place or to other users than asked for: then the plugin has to stay idle.
+/* Reads the line (NULL: none). Logs a value out of range or an unknown ibcc.* word, and keeps the
+ * default. Returns -EINVAL, also logged, if a default would open the socket at another place or to
+ * other users than configured: then the plugin has to stay idle.
  */
 int ibcc_plugin_options_parse(const char *line, struct ibcc_plugin_options *o,
 			      const struct ibcc_plugin_log *log);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What OpenSM calls: it loads the plugin with event_plugin_name ibcc_opensm in opensm.conf.
- * report() runs in OpenSM's threads, for some events with OpenSM's locks held, so it only leaves
- * a mark for the service thread (worker.c).
+/* The functions that OpenSM calls. It loads the plugin with event_plugin_name ibcc_opensm in
+ * opensm.conf. report() runs in OpenSM's threads, for some events with OpenSM's locks held. So it
+ * only sets a flag for the service thread (worker.c).
  */
 
 /* Before all other OpenSM headers: the layout of their structures depends on it. */
@@ -56,7 +56,7 @@ static void delete (void *plugin_data)
 	ibcc_plugin_worker_free(plugin_data);
 }
 
-/* Whether a trap means that the topology may have changed. */
+/* Does a trap mean that the topology may have changed? */
 static bool is_about_topology(const ib_mad_notice_attr_t *n)
 {
 	if (!n || !ib_notice_is_generic(n))
@@ -97,8 +97,8 @@ static void report(void *plugin_data, osm_epi_event_id_t event, void *event_data
 	}
 }
 
-/* OpenSM finds the plugin by this symbol. It takes it only if the version is exactly its own, since
- * the structures that fabric.c reads change between releases.
+/* OpenSM finds the plugin by this symbol. OpenSM accepts it only if the version is exactly its own,
+ * because the structures that fabric.c reads change between releases.
  */
 __attribute__((visibility("default"))) osm_event_plugin_t osm_event_plugin = {
 	.osm_version = OSM_VERSION,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Applies plans in a thread of its own (push.h): run() is the thread, ibcc_push_*() are called
- * from the service thread. The port stays open between plans, since opening it looks through all
- * ports and registers the class again. After an error of the port itself it is closed and opened
- * again.
+/* Applies plans in a separate thread (push.h): run() is the thread, and the service thread calls
+ * ibcc_push_*(). The port stays open between plans, because opening it looks through all ports and
+ * registers the class again. After an error of the port itself it is closed and opened again.
  */
 #include "opensm-plugin/push.h"
 
@@ -22,24 +21,24 @@
 enum push_state {
 	PUSH_IDLE,
 	PUSH_RUNNING,
-	PUSH_DONE, /* the report waits to be taken */
+	PUSH_DONE, /* the report is ready */
 };
 
 struct ibcc_push {
 	struct ibcc_push_host host;
 	pthread_t thread;
 	pthread_mutex_t lock;
-	pthread_cond_t changed; /* state, quit */
-	/* under the lock */
+	pthread_cond_t changed; /* for state and quit */
+	/* protected by the lock */
 	enum push_state state;
 	bool quit, ended;
-	enum ibcc_proto_refusal stop; /* why the running plan has to stop */
+	enum ibcc_proto_refusal stop; /* why the running plan must stop */
 	struct ibcc_plan plan;
 	uint64_t cc_key, port_guid, took_ms;
 	struct ibcc_plan_report *report;
-	struct ibcc_transport *transport; /* changed by the thread only */
-	uint64_t open_guid;               /* port that it was opened for */
-	struct ibcc_set_budget budget;    /* the thread's own */
+	struct ibcc_transport *transport; /* only the thread changes it */
+	uint64_t open_guid;               /* the port that it was opened for */
+	struct ibcc_set_budget budget;    /* used by the thread only */
 };
 
 static bool may_continue(void *arg)
@@ -60,7 +59,7 @@ static void close_transport(struct ibcc_push *p)
 {
 	struct ibcc_transport *t = p->transport;
 
-	/* Out of sight first: ibcc_push_free() may want to cancel it. */
+	/* Unpublish it first: ibcc_push_free() may want to cancel it. */
 	pthread_mutex_lock(&p->lock);
 	p->transport = NULL;
 	pthread_mutex_unlock(&p->lock);
@@ -195,8 +194,8 @@ struct ibcc_push *ibcc_push_new(const struct ibcc_push_host *host)
 	return NULL;
 }
 
-/* A cancel only ends what is in flight, and the thread may be just before its next batch when it
- * comes; so cancel until the thread has seen `quit`.
+/* A cancel only ends what is in flight, and it may come just before the thread's next batch. So
+ * cancel until the thread has seen `quit`.
  */
 static void cancel_until_ended(struct ibcc_push *p)
 {

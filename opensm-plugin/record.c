@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What clients have had written, as a book (ibcc/book.h), and the key that each endport wants
- * (record.h). Begin with ibcc_record_note(), after a plan, and ibcc_record_plan(), which makes
- * the plan that takes everything back.
+/* What the plugin has written for clients, as a book (ibcc/book.h), and the key that each endport
+ * expects (record.h). Begin with ibcc_record_note(), after a plan, and ibcc_record_plan(), which
+ * makes the plan that reverts everything.
  */
 #include "opensm-plugin/record.h"
 
@@ -22,7 +22,7 @@ void ibcc_record_fini(struct ibcc_record *d)
 	free(d->key);
 }
 
-/* Index of the first key that does not come before that of a change's endport. */
+/* Index of the first key at or after a change's endport. */
 static uint32_t place(const struct ibcc_record *d, const struct ibcc_change *c)
 {
 	uint32_t lo = 0, hi = d->n_keys;
@@ -70,7 +70,7 @@ static void keep_key(struct ibcc_record *d, const struct ibcc_change *c, uint64_
 	k->cc_key = cc_key;
 }
 
-/* Notes the key that a node wants after a change. */
+/* Notes the key that a node expects after a change. */
 static void note_key(struct ibcc_record *d, const struct ibcc_change *c, bool certain)
 {
 	uint8_t mad[IBCC_MAD_BYTES] = { 0 };
@@ -85,7 +85,7 @@ static void note_key(struct ibcc_record *d, const struct ibcc_change *c, bool ce
 	}
 }
 
-/* Whether an attribute with this value is off: it holds back, marks and delays nothing. */
+/* Is an attribute with this value off? Then it throttles, marks and delays nothing. */
 static bool is_off(const struct ibcc_change *c)
 {
 	struct ibcc_cc_sw_port_element el;
@@ -121,7 +121,7 @@ static bool is_off(const struct ibcc_change *c)
 	return false;
 }
 
-/* Whether a change puts an attribute back to what was there before, or takes it off. */
+/* Does a change revert an attribute to its earlier value, or disable it? */
 static bool is_way_back(const struct ibcc_record *d, const struct ibcc_change *c)
 {
 	const struct ibcc_book_entry *e = ibcc_book_find(&d->left, c);
@@ -165,7 +165,7 @@ int ibcc_record_mark(const struct ibcc_record *d, struct ibcc_plan *plan)
 	for (uint32_t i = 0; i < plan->n; i++) {
 		struct ibcc_change *c = &plan->change[order[i]];
 
-		/* An attribute goes back once: the same Set ten times is not ten ways back. */
+		/* An attribute is reverted once: ten equal Sets are not ten ways back. */
 		c->back =
 			is_way_back(d, c) && !(i && same_attribute(c, &plan->change[order[i - 1]]));
 	}
@@ -177,8 +177,8 @@ int ibcc_record_mark(const struct ibcc_record *d, struct ibcc_plan *plan)
 static void note(struct ibcc_record *d, const struct ibcc_change *c, bool certain)
 {
 	note_key(d, c, certain);
-	/* What is back leaves the record. Without memory for a note, the record lacks the change;
-	 * a daemon's own book still has it.
+	/* A reverted attribute leaves the record. Without memory for a note, the record lacks the
+	 * change; a daemon's own book still has it.
 	 */
 	if (!is_way_back(d, c))
 		ibcc_book_note(&d->left, c, (int64_t)d->seq, IBCC_BOOK_MAKE, certain);

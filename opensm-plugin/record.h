@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What clients have had written since OpenSM began, and what was there before. By this the plugin
- * knows which changes are a way back to the settings before. It does not take a client's word for
- * that, since a way back is let through without counting it, and is not taken off by the dead man's
- * switch. Without threads, clocks or MADs of its own.
+/* What the plugin has written for clients since OpenSM began, and what was there before. From this
+ * the plugin knows which changes restore earlier settings. It does not rely on a client's claim
+ * about that, for two reasons. A change that restores is let through without counting it, and the
+ * auto-revert timeout does not disable it. This module has no threads, clocks or MADs.
  */
 #ifndef IBCC_PLUGIN_RECORD_H
 #define IBCC_PLUGIN_RECORD_H
@@ -20,28 +20,27 @@ struct ibcc_record_key {
 };
 
 struct ibcc_record {
-	struct ibcc_book left; /* what clients had written, and did not take back */
-	uint64_t cc_key;       /* of the last plan */
-	uint64_t seq;          /* plans noted */
-	/* What each endport wants that was written to: with files of keys those differ. In order.
-	 */
+	struct ibcc_book left; /* what clients had written and not reverted */
+	uint64_t cc_key;       /* key of the last plan */
+	uint64_t seq;          /* number of plans noted */
+	/* The keys of the endports that were written, in order; with files of keys they differ. */
 	struct ibcc_record_key *key;
 	uint32_t n_keys, cap_keys;
 };
 
 void ibcc_record_fini(struct ibcc_record *d);
 
-/* Sets change:back of each change of a plan that puts an attribute in the record back to what was
- * there before, or takes it off, and clears it of all others and plan:back. -ENOMEM: of all.
+/* Sets change:back of each change of a plan that reverts an attribute in the record, or disables
+ * it. Clears it in all other changes, and plan:back. -ENOMEM: clears all.
  */
 int ibcc_record_mark(const struct ibcc_record *d, struct ibcc_plan *plan);
 
-/* Takes what became of a plan of a client, or of the plugin's own. */
+/* Records the outcome of a plan, of a client or of the plugin itself. */
 void ibcc_record_note(struct ibcc_record *d, const struct ibcc_plan *plan,
 		      const struct ibcc_result *r, uint64_t cc_key);
 
-/* The plan that takes all of it back, with the LIDs of t and each node's key: nodes that are gone
- * are left out. *plan is initialised by the call. -ENOMEM.
+/* The plan that reverts everything, with the LIDs of t and each node's key. Leaves out nodes that
+ * are gone. The call initialises *plan. -ENOMEM.
  */
 int ibcc_record_plan(const struct ibcc_record *d, const struct ibcc_topo *t,
 		     struct ibcc_plan *plan);

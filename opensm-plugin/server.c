@@ -17,10 +17,10 @@
 #define LISTEN_AGAIN_MS    2000u
 #define PATIENCE_MS        30000u
 #define LEAST_IDLE_MS      1000u
-#define MESSAGES_A_TURN    64u /* of one client, before the others have theirs */
+#define MESSAGES_A_TURN    64u /* limit for one client before the others get their turn */
 #define LOG_LINES_A_SECOND 5u
 
-/* Says how much was left out, and opens the allowance of the next second. */
+/* Logs how much was left out, and opens the allowance of the next second. */
 static void refill_log(struct ibcc_server *s, uint64_t now_ms)
 {
 	if (now_ms / 1000 == s->log_second)
@@ -33,7 +33,7 @@ static void refill_log(struct ibcc_server *s, uint64_t now_ms)
 	s->log_dropped = 0;
 }
 
-/* Logs a message that a client's behaviour caused; only so many of those for each second. */
+/* Logs a message about a client's behaviour, up to a limit for each second. */
 static void log_client(struct ibcc_server *s, uint64_t now_ms, const struct ucred *peer,
 		       const char *text)
 {
@@ -62,7 +62,7 @@ int ibcc_server_init(struct ibcc_server *s, const struct ibcc_plugin_options *o,
 }
 
 /* Closes a connection. With messages unread, the peer's next read would fail (ECONNRESET) before it
- * has read the last answer. So they are thrown away first; after the shutdown no more can come.
+ * has read the last answer. So they are discarded first; after the shutdown no more can arrive.
  */
 static void hang_up(int fd)
 {
@@ -94,7 +94,7 @@ void ibcc_server_fini(struct ibcc_server *s)
 	s->buf = NULL;
 }
 
-/* Sends until there is nothing to be said or the client's buffer is full. False: hang up. */
+/* Sends until there is nothing left or the client's buffer is full. False: hang up. */
 static bool flush(struct ibcc_server *s, struct ibcc_server_client *c, uint64_t now_ms)
 {
 	struct ibcc_session_message m;
@@ -117,9 +117,9 @@ static bool flush(struct ibcc_server *s, struct ibcc_server_client *c, uint64_t 
 	return c->session.phase != IBCC_SESSION_ENDED;
 }
 
-/* Whether a client has hung up, and so has given up its plan. If this process was stopped for a
- * while (SIGSTOP, a debugger), the client may have read the nodes since, and must not see them
- * change.
+/* Has a client hung up, and so abandoned its plan? If this process was stopped for a while
+ * (SIGSTOP, a debugger), the client may have read the nodes since. Then the nodes must not change
+ * under it.
  */
 static bool has_hung_up(const struct ibcc_server_client *c)
 {
@@ -128,7 +128,7 @@ static bool has_hung_up(const struct ibcc_server_client *c)
 	return poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR);
 }
 
-/* Takes a client's messages. False: hang up. */
+/* Reads a client's messages. False: hang up. */
 static bool hear(struct ibcc_server *s, struct ibcc_server_client *c, uint64_t now_ms)
 {
 	struct ibcc_proto_header h;
@@ -168,14 +168,14 @@ static bool is_trusted(uid_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
-/* Whether a client is idle, so that it may be dropped for another one. */
+/* Is a client idle, so that another client may replace it? */
 static bool is_idle(const struct ibcc_server_client *c, uint64_t now_ms)
 {
 	return c->fd >= 0 && !c->wrote && now_ms - c->session.heard_ms >= LEAST_IDLE_MS &&
 	       (c->session.phase == IBCC_SESSION_NEW || c->session.phase == IBCC_SESSION_IDLE);
 }
 
-/* A place for one more of this user, NULL if there is none. */
+/* Finds a place for one more client of this user, NULL if there is none. */
 static struct ibcc_server_client *make_room(struct ibcc_server *s, uid_t uid, uint64_t now_ms)
 {
 	struct ibcc_server_client *c, *end = s->client + IBCC_SERVER_CLIENTS;
@@ -266,8 +266,8 @@ static void accept_all(struct ibcc_server *s, uint64_t now_ms)
 			break;
 		ibcc_server_adopt(s, fd, &peer, now_ms);
 	}
-	/* Out of descriptors or memory: a pending connection would wake the thread for ever, so it
-	 * stops listening until a later tick.
+	/* There are no descriptors or no memory: a pending connection would wake the thread
+	 * forever, so it stops listening until a later tick.
 	 */
 	if (i < IBCC_SERVER_CLIENTS &&
 	    (fd == -EMFILE || fd == -ENFILE || fd == -ENOBUFS || fd == -ENOMEM)) {
@@ -296,7 +296,7 @@ void ibcc_server_serve(struct ibcc_server *s, const struct pollfd *pfd, unsigned
 
 			if (c->fd != pfd[k].fd)
 				continue;
-			/* What was sent before hanging up counts; reading shows the end later. */
+			/* Data sent before hanging up counts; a later read finds the end. */
 			if (pfd[k].revents & POLLIN && ibcc_session_wants_input(&c->session))
 				go_on = hear(s, c, now_ms);
 			else if (pfd[k].revents & (POLLHUP | POLLERR | POLLNVAL))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* One client's conversation (session.h): ibcc_session_input() takes a message,
- * ibcc_session_output() says what is to be sent next. include/ibcc/proto.h has the messages.
+ * ibcc_session_output() returns the next message to send. include/ibcc/proto.h has the messages.
  */
 #include "opensm-plugin/session.h"
 
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most changes for one node: a switch has a setting and eight blocks of port settings, a channel
- * adapter a setting and four blocks of table for each of two ports.
+/* The largest number of changes for one node. A switch has a setting and eight blocks of port
+ * settings. A channel adapter has a setting and four blocks of table for each of two ports.
  */
 #define CHANGES_PER_NODE 16u
 
@@ -28,7 +28,7 @@ void ibcc_session_init(struct ibcc_session *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* Frees what a request held. */
+/* Frees a request's data. */
 static void release(struct ibcc_session *s)
 {
 	ibcc_shared_topo_put(s->topo);
@@ -329,7 +329,7 @@ static bool output_phase(struct ibcc_session *s, void *buf, struct ibcc_session_
 	case IBCC_SESSION_TOPO:
 		if (output_topo(s, buf, m))
 			return true;
-		break; /* the topology cannot be sent, and ERROR says so next time */
+		break; /* the topology cannot be sent; the next answer is ERROR */
 	case IBCC_SESSION_REPORT: output_report(s, buf, m); return true;
 	case IBCC_SESSION_ENDING:
 		m->type = IBCC_PROTO_ERROR;
@@ -380,6 +380,6 @@ void ibcc_session_sent(struct ibcc_session *s, const struct ibcc_session_message
 	case IBCC_PROTO_TOPO_GET:
 	case IBCC_PROTO_PLAN_BEGIN:
 	case IBCC_PROTO_CHANGE:
-	case IBCC_PROTO_PLAN_COMMIT: return; /* a client's, never sent */
+	case IBCC_PROTO_PLAN_COMMIT: return; /* only clients send it */
 	}
 }

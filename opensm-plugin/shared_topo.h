@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A topology with a count of references: sessions may still send it when the next one is there. The
- * count is no atomic, since only the service thread holds references.
+/* A topology with a reference count: sessions may still send it when the next one is there. The
+ * count is not atomic, because only the service thread holds references.
  */
 #ifndef IBCC_PLUGIN_SHARED_TOPO_H
 #define IBCC_PLUGIN_SHARED_TOPO_H

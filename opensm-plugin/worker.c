@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The service thread (worker.h): run() waits for events of OpenSM, for clients and for the push
- * thread, reads the topology again when it may have changed, and once a second looks after time
- * limits. Plans are in worker_plans.c.
+ * thread. It reads the topology again when that may have changed, and checks time limits once a
+ * second. Plans are in worker_plans.c.
  */
 #include "opensm-plugin/worker_impl.h"
 
@@ -19,11 +19,13 @@
 
 #include "opensm-plugin/fabric.h"
 
-/* Events come in bursts (one for each block of each switch's table): read when they pause. */
+/* Events come in bursts (one for each block of each switch's table), so the topology is read when
+ * they pause.
+ */
 #define PAUSE_MS 50u
 #define TICK_MS  1000u
-#define TRAP_MS  2000u /* after a trap: OpenSM asks its sender at once */
-/* A sweep that fails midway reports nothing more; what there is then is read after this time. */
+#define TRAP_MS  2000u /* after a trap: OpenSM asks the trap's sender at once */
+/* A sweep that fails midway reports nothing more; after this time the topology is read as it is. */
 #define SWEEP_PATIENCE_MS 60000u
 
 static void wake(struct ibcc_plugin_worker *w)
@@ -144,8 +146,8 @@ static void push_done(void *arg)
 	wake(arg);
 }
 
-/* Notices what has no event (MASTER to STANDBY, promotion, options read again), and has clients
- * notified of it.
+/* Detects changes that have no event (MASTER to STANDBY, promotion, options read again), and
+ * notifies clients of them.
  */
 static void look_at_state(struct ibcc_plugin_worker *w)
 {
@@ -163,7 +165,7 @@ static void look_at_state(struct ibcc_plugin_worker *w)
 	ibcc_server_notify(&w->server);
 }
 
-/* How long the topology may be left unread still; 0: read it now. */
+/* How long the topology may stay unread; 0: read it now. */
 static uint64_t pause_left_ms(const struct ibcc_plugin_worker *w, uint64_t now)
 {
 	uint64_t calm = w->last_event_ms + PAUSE_MS, latest = w->due_since_ms + TICK_MS;
@@ -200,7 +202,7 @@ static void *run(void *arg)
 		pfd[0] = (struct pollfd){ .fd = w->wake, .events = POLLIN };
 		n = ibcc_server_pollfds(&w->server, pfd + 1);
 		if (poll(pfd, n + 1, (int)wait) < 0)
-			n = 0; /* no memory in the kernel: as after a time-out */
+			n = 0; /* no memory in the kernel: treat it as a time-out */
 		now = ibcc_now_ms();
 		if (n && pfd[0].revents)
 			(void)!read(w->wake, &count, sizeof(count));
@@ -212,7 +214,7 @@ static void *run(void *arg)
 
 static uint64_t first_generation(void)
 {
-	/* No plan for a topology of an earlier OpenSM process may fit by chance. */
+	/* So that no plan for a topology of an earlier OpenSM process fits accidentally. */
 	return ibcc_now_of_ns(CLOCK_REALTIME) / 1000u;
 }
 
@@ -288,7 +290,7 @@ void ibcc_plugin_worker_free(struct ibcc_plugin_worker *w)
 	atomic_store(&w->quit, true);
 	wake(w);
 	pthread_join(w->thread, NULL);
-	ibcc_server_fini(&w->server); /* abandons what a client waits for */
+	ibcc_server_fini(&w->server); /* abandons the plan that a client waits for */
 	ibcc_push_free(w->push);
 	ibcc_plugin_worker_drop_next(w);
 	ibcc_record_fini(&w->record);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The service thread: keeps the copy of the topology, serves clients, hands plans to the push
+/* The service thread: keeps the copy of the topology, serves clients, and passes plans to the push
  * thread.
  */
 #ifndef IBCC_PLUGIN_WORKER_H
@@ -13,9 +13,10 @@ struct ibcc_plugin_worker;
 
 enum ibcc_plugin_worker_event {
 	IBCC_WORKER_CHANGED = 1,     /* the topology may have changed */
-	IBCC_WORKER_SWEEP_BEGAN = 2, /* it is in pieces until IBCC_WORKER_SETTLED */
+	IBCC_WORKER_SWEEP_BEGAN = 2, /* the topology is incomplete until IBCC_WORKER_SETTLED */
 	IBCC_WORKER_SETTLED = 4,
-	/* A trap: OpenSM asks the node, or sweeps, and what it learns may come without an event. */
+	/* A trap: OpenSM asks the node, or sweeps, and may then change its tables without an event.
+	 */
 	IBCC_WORKER_TRAP = 8,
 };
 

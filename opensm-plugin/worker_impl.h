@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the files of the service thread share: worker.c keeps the topology and serves clients,
- * worker_plans.c decides whose plan is applied, and takes what became of it.
+/* Shared by the files of the service thread: worker.c keeps the topology and serves clients,
+ * worker_plans.c decides which plan is applied, and handles its outcome.
  */
 #ifndef IBCC_PLUGIN_WORKER_IMPL_H
 #define IBCC_PLUGIN_WORKER_IMPL_H
@@ -24,21 +24,23 @@ struct ibcc_plugin_worker {
 	atomic_bool quit;
 	struct ibcc_push *push;
 	struct ibcc_server server;
-	/* of the service thread */
+	/* Used by the service thread only. */
 	struct ibcc_proto_state state; /* as clients were last notified of it */
 	struct ibcc_shared_topo *topo;
 	uint64_t generation; /* of the last topology, also before the first */
 	bool due, sweeping;
 	uint64_t due_since_ms, last_event_ms, sweep_since_ms;
-	uint64_t trap_ms; /* when what a trap led to is to be read; 0: nothing */
+	uint64_t trap_ms; /* when to read what a trap may have changed; 0: nothing */
 	enum ibcc_proto_refusal logged_refusal;
 	struct ibcc_session *writer; /* see writer.h */
-	/* The client whose plan is being applied; NULL: there is none, or it is the plugin's own,
-	 * or its client has gone.
+	/* The client of the plan that is being applied. NULL: there is none, the plan is the
+	 * plugin's own, or its client is gone.
 	 */
 	const struct ibcc_session *pushing;
-	uint64_t cc_key; /* of that plan */
-	/* The plan of a client that has taken the writer's place, until that one's has stopped. */
+	uint64_t cc_key; /* key of that plan */
+	/* The plan of a client that has taken the writer's place. It waits until the earlier plan
+	 * has stopped.
+	 */
 	struct {
 		struct ibcc_session *session; /* NULL: none */
 		struct ibcc_plan plan;
@@ -48,23 +50,25 @@ struct ibcc_plugin_worker {
 	struct ibcc_dead_man dead_man;
 };
 
-/* Reads the topology again if an event says so, and no sweep is under way. */
+/* Reads the topology again if an event requires it, and no sweep is running. */
 void ibcc_plugin_worker_catch_up(struct ibcc_plugin_worker *w);
 
-/* Parts of struct ibcc_session_host. */
+/* Callbacks for struct ibcc_session_host. */
 void ibcc_plugin_worker_state(void *arg, struct ibcc_proto_state *s);
 enum ibcc_proto_refusal ibcc_plugin_worker_submit(void *arg, struct ibcc_session *s,
 						  struct ibcc_plan *plan, uint64_t cc_key,
 						  struct ibcc_proto_error *why);
 void ibcc_plugin_worker_gone(void *arg, struct ibcc_session *s);
-/* Why nothing may be written now; of struct ibcc_push_host, so from the push thread, too. */
+/* Why nothing may be written now. A callback for struct ibcc_push_host, so the push thread calls
+ * it, too.
+ */
 enum ibcc_proto_refusal ibcc_plugin_worker_objection(void *arg);
 
-/* Takes the report of the plan that has ended, if any, and begins the one that waits for it. */
+/* Takes the report of a finished plan, if any, and starts the plan that waits for it. */
 void ibcc_plugin_worker_next(struct ibcc_plugin_worker *w);
-/* Takes off what clients have had written, since no client looks after it any more. */
+/* Disables what clients had written, because no client looks after it any more. */
 void ibcc_plugin_worker_revert(struct ibcc_plugin_worker *w);
-/* Forgets the plan that waits. */
+/* Drops the plan that waits. */
 void ibcc_plugin_worker_drop_next(struct ibcc_plugin_worker *w);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Plans in the service thread: whether a client's plan may be applied, when its turn is, and what
- * becomes of it. Begin with ibcc_plugin_worker_submit().
+/* Plans in the service thread: whether a client's plan may be applied, when its turn is, and its
+ * outcome. Begin with ibcc_plugin_worker_submit().
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +24,9 @@ enum ibcc_proto_refusal ibcc_plugin_worker_objection(void *arg)
 	return s.own_cc ? IBCC_REFUSAL_TWO_WRITERS : IBCC_REFUSAL_NONE;
 }
 
-/* MADs go to LIDs, but plans mean nodes: the first change whose LID is another's, or NULL. */
+/* MADs go to LIDs, but plans mean nodes: finds the first change with the LID of another node, or
+ * NULL.
+ */
 static const struct ibcc_change *find_misdirected(const struct ibcc_topo *t,
 						  const struct ibcc_plan *plan)
 {
@@ -39,14 +41,14 @@ static const struct ibcc_change *find_misdirected(const struct ibcc_topo *t,
 	return NULL;
 }
 
-/* Whether a plan may be applied now; if not, *why has a sentence. */
+/* May a plan be applied now? If not, *why has a sentence. */
 static enum ibcc_proto_refusal judge(struct ibcc_plugin_worker *w, const struct ibcc_plan *plan,
 				     struct ibcc_proto_error *why)
 {
 	enum ibcc_proto_refusal refusal;
 	const struct ibcc_change *lost;
 
-	/* The plan may be for a topology that has just changed, by an event of this moment. */
+	/* The plan may be for a topology that has just changed, through an event of this moment. */
 	ibcc_plugin_worker_catch_up(w);
 	refusal = ibcc_plugin_worker_objection(w);
 	if (refusal != IBCC_REFUSAL_NONE) {
@@ -78,7 +80,7 @@ static enum ibcc_proto_refusal judge(struct ibcc_plugin_worker *w, const struct 
 	return IBCC_REFUSAL_NONE;
 }
 
-/* Has a plan applied, if it may be. */
+/* Starts a plan if it may be applied. */
 static enum ibcc_proto_refusal start(struct ibcc_plugin_worker *w, struct ibcc_session *s,
 				     struct ibcc_plan *plan, uint64_t cc_key,
 				     struct ibcc_proto_error *why)
@@ -103,14 +105,14 @@ static enum ibcc_proto_refusal start(struct ibcc_plugin_worker *w, struct ibcc_s
 	if (refusal == IBCC_REFUSAL_NONE) {
 		w->cc_key = cc_key;
 		w->pushing = s;
-		if (n) /* an empty plan takes no writer's place */
+		if (n) /* an empty plan does not take the writer's place */
 			w->writer = s;
 		ibcc_plugin_log(&w->log, IBCC_PLUGIN_VERBOSE, "applying a plan of %u changes", n);
 	}
 	return refusal;
 }
 
-/* Keeps a plan until the one that is being applied has stopped; its client waits. */
+/* Keeps a plan until the one that is being applied has stopped; the client waits. */
 static enum ibcc_proto_refusal park(struct ibcc_plugin_worker *w, struct ibcc_session *s,
 				    struct ibcc_plan *plan, uint64_t cc_key,
 				    struct ibcc_proto_error *why)
@@ -136,7 +138,8 @@ static enum ibcc_proto_refusal take_turn(struct ibcc_plugin_worker *w, struct ib
 	enum ibcc_writer_turn turn =
 		plan->n ? ibcc_writer_turn(present, s, ibcc_now_ms()) : IBCC_WRITER_MAY;
 
-	/* For example a daemon whose process was stopped while it wrote, and goes on now. */
+	/* For example a daemon with a process that was stopped during a write, and continues now.
+	 */
 	if (plan->n && s->behind && turn != IBCC_WRITER_WAITS) {
 		s->behind = false;
 		snprintf(why->text, sizeof(why->text),
@@ -177,7 +180,7 @@ enum ibcc_proto_refusal ibcc_plugin_worker_submit(void *arg, struct ibcc_session
 	enum ibcc_proto_refusal refusal = take_turn(w, s, plan, cc_key, why);
 
 	if (refusal != IBCC_REFUSAL_NONE &&
-	    refusal != w->logged_refusal) /* a daemon asks again and again */
+	    refusal != w->logged_refusal) /* a daemon asks repeatedly */
 		ibcc_plugin_log(&w->log, IBCC_PLUGIN_ERROR, "ERR IC07: plan refused (%s): %s",
 				ibcc_proto_refusal_text(refusal), why->text);
 	w->logged_refusal = refusal;
@@ -190,7 +193,7 @@ void ibcc_plugin_worker_drop_next(struct ibcc_plugin_worker *w)
 	memset(&w->next, 0, sizeof(w->next));
 }
 
-/* Starts the plan that has waited. It is judged only now, since the fabric may have changed. */
+/* Starts the plan that has waited. It is checked only now, because the fabric may have changed. */
 static void start_next(struct ibcc_plugin_worker *w)
 {
 	struct ibcc_session *s = w->next.session;
@@ -209,7 +212,7 @@ static void start_next(struct ibcc_plugin_worker *w)
 	ibcc_server_finish(&w->server, s, report);
 }
 
-/* A client has gone. Its plan stops where it is: the next client reads the fabric, and must not see
+/* A client is gone. Its plan stops where it is: the next client reads the fabric, and must not see
  * it change meanwhile.
  */
 void ibcc_plugin_worker_gone(void *arg, struct ibcc_session *s)
@@ -226,7 +229,7 @@ void ibcc_plugin_worker_gone(void *arg, struct ibcc_session *s)
 	}
 }
 
-/* Takes what became of a plan that has ended: logs it, notes it, and hands it to the client. */
+/* Takes the outcome of a finished plan: logs it, notes it, and passes it to the client. */
 static void take_report(struct ibcc_plugin_worker *w)
 {
 	struct ibcc_plan_report *r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which client writes, and when what was written is taken off (writer.h). */
+/* Decides which client writes, and when the plugin disables what was written (writer.h). */
 #include "opensm-plugin/writer.h"
 
 bool ibcc_writer_lives(const struct ibcc_session *s, uint64_t now_ms)
