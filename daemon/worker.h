@@ -76,7 +76,7 @@ struct ibcc_job {
 	char filter[128];             /* show: empty for all */
 	struct ibcc_config config;    /* reconfigure */
 	uint64_t cc_key;
-	bool want_metrics; /* pass */
+	bool want_metrics; /* polling cycle */
 	/* The answer. */
 	int err;
 	struct ibcc_why why;

@@ -9,8 +9,8 @@
 struct osm_opensm;
 
 /* The topology as OpenSM has it now, generation 0. Takes OpenSM's lock for reading, once to measure
- * and once to copy; *locked_ns is the longer of the two times. Leaves out parts that contradict
- * each other, since a sweep may be running. NULL without memory.
+ * and once to copy; *locked_ns is the longest time that it held the lock. Leaves out parts that
+ * contradict each other, since a sweep may be running. NULL without memory.
  */
 struct ibcc_topo *ibcc_plugin_fabric_read(struct osm_opensm *osm, uint64_t *locked_ns);
 

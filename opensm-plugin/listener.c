@@ -64,8 +64,8 @@ static int make_directory(const char *path)
 }
 
 /* Sets group and permissions of the socket. OpenSM runs as root, and the directory may belong to
- * the clients' user, who could put a link in the place of the socket. So the file is opened first,
- * must be a socket, and is changed by its descriptor.
+ * the clients' user. That user could replace the socket by a link. So the file is opened first,
+ * must be a socket, and is changed through its descriptor.
  */
 static int give_access(const char *name, const struct ibcc_plugin_options *o, struct stat *st)
 {

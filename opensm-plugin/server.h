@@ -63,7 +63,7 @@ unsigned int ibcc_server_pollfds(struct ibcc_server *s, struct pollfd *pfd);
 void ibcc_server_serve(struct ibcc_server *s, const struct pollfd *pfd, unsigned int n,
 		       uint64_t now_ms);
 /* Call about once a second. It listens (again), and drops clients that took too long or made no
- * request. It shows a client whose plan is being applied that OpenSM is alive.
+ * request. It sends a sign of life to the client that waits for its plan to be applied.
  */
 void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms);
 
