@@ -222,7 +222,7 @@ enum ibcc_trouble {
 	IBCC_TROUBLE_ELECTION,   /* another program writes, or no daemon can */
 	IBCC_TROUBLE_SKIPPED,    /* settings could not be reverted everywhere */
 	IBCC_TROUBLE_OWED,       /* a rollback or disable is still to be done at present nodes */
-	IBCC_TROUBLE_REFUSED,    /* this daemon may not write to the fabric */
+	IBCC_TROUBLE_REFUSED,    /* this fabric may only be observed, never written */
 	IBCC_TROUBLE_HOLD,       /* a plan failed and is tried again later */
 	/* The log reports only the causes above this line. */
 	IBCC_TROUBLE_BLIND,      /* too few counters were read to decide on */
