@@ -189,9 +189,9 @@ static const struct ibcc_option rows[] = {
 	  .at = offsetof(struct args, t.plot), .commands = "history" },
 	{ "limit", 0, IBCC_OPTION_TEXT, "N",
 	  "history: show N entries (default 20)\n"
-	  "top: stop after N refreshes",
-	  .at = offsetof(struct args, o.limit), .commands = "history top" },
-	{ "watch", 0, IBCC_OPTION_READ, "SECONDS", "refresh every so many seconds (default 2)",
+	  "top, status --watch: stop after N refreshes",
+	  .at = offsetof(struct args, o.limit), .commands = "history top status" },
+	{ "watch", 0, IBCC_OPTION_READ, "SECONDS", "refresh after SECONDS (default 2)",
 	  .commands = "status top", .read = read_watch, .optional = true },
 	{ "csv", 0, IBCC_OPTION_FLAG, NULL,
 	  "plan: print the changes as CSV, or with --root the\n"
