@@ -32,8 +32,8 @@ within()
 	timeout "$STRETCHED" "${@:2}"
 }
 
-# pause MS: so many milliseconds, 100 to 999, without a process of its own: tests wait thousands of times. Nothing ever comes from this pipe,
-# whose both ends are open here.
+# pause MS: waits MS milliseconds, 100 to 999, without a process of its own, since tests wait thousands of times. Both ends
+# of this pipe are open here, so nothing ever comes from it.
 exec {NOTHING}<> <(:)
 pause() { read -rt "0.$1" -u "$NOTHING" || :; }
 

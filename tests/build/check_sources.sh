@@ -25,8 +25,7 @@ awk '
 				bad(f, "has " lines[f] " lines: split it, or say at its top why it is longer than 700")
 		}
 		exit rc
-	}' $files || bad=1
-echo "ok - every file names its licence, and is short"
+	}' $files && echo "ok - every file names its licence, and is short" || bad=1
 if command -v mandoc >/dev/null; then
 	for f in man/*.[1-8] perftest/lab/*.1; do
 		[ -e "$f" ] || continue
