@@ -146,12 +146,16 @@ deps:
 # Sub-makes, so that the build begins after the packages are there.
 check: deps
 	+@$(MAKE) --no-print-directory all tests
-	@bash tests/run.sh $(B) build unit fuzz sim system
-check-build check-unit check-fuzz check-sim check-system: check-%: all tests
+	@bash tests/run.sh $(B) system build fuzz sim unit
+check-unit: $(unit_tests)
+check-sim: $(sim_tests)
+check-fuzz: $(fuzz_tests)
+check-build check-system: tests
+check-build check-unit check-fuzz check-sim check-system: check-%: all
 	@bash tests/run.sh $(B) $*
 check-load: deps
 	+@$(MAKE) --no-print-directory all tests
-	@bash tests/load.sh bash tests/run.sh $(B) build unit fuzz sim system
+	@bash tests/load.sh bash tests/run.sh $(B) system build fuzz sim unit
 demo: deps
 	+@$(MAKE) --no-print-directory all
 	@$(B)/ibcc-lab demo --build $(B) --out build/demo

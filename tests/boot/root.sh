@@ -55,3 +55,23 @@ make_root()
 	}
 	echo "$release $packages" >"$file.needs"
 }
+
+# user_root TAR FOLDER SOURCES: that system in a folder, with an ordinary user, in whose home the sources are.
+user_root()
+{
+	rm -rf --one-file-system "$2"
+	mkdir -p "$2" && tar -xf "$1" -C "$2" && chroot "$2" useradd -m -u 1000 -s /bin/bash user &&
+		mkdir "$2/home/user/ibcc-tune" &&
+		tar -C "$3" --exclude=./build --exclude=./.git -cf - . | tar -xf - -C "$2/home/user/ibcc-tune" &&
+		chroot "$2" chown -R 1000:1000 /home/user
+}
+
+# by_user FOLDER COMMAND: in the sources there, by that user, whose PATH is that of Debian's /etc/login.defs. What is
+# mounted for it is so in a namespace that ends with its processes.
+by_user()
+{
+	# shellcheck disable=SC2016
+	unshare --mount --propagation private sh -c 'mount --rbind /dev "$1/dev" && mount --rbind /proc "$1/proc" &&
+		exec chroot "$1" setpriv --reuid 1000 --regid 1000 --clear-groups env -i HOME=/home/user USER=user \
+		PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games sh -c "cd ~/ibcc-tune && $2"' - "$1" "$2" </dev/null
+}
