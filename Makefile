@@ -146,7 +146,7 @@ deps:
 # Sub-makes, so that the build begins after the packages are there.
 check: deps
 	+@$(MAKE) --no-print-directory all tests
-	@bash tests/run.sh $(B) system build fuzz sim unit
+	@bash tests/run.sh $(B) build unit fuzz sim system
 check-unit: $(unit_tests)
 check-sim: $(sim_tests)
 check-fuzz: $(fuzz_tests)
@@ -155,7 +155,7 @@ check-build check-unit check-fuzz check-sim check-system: check-%: all
 	@bash tests/run.sh $(B) $*
 check-load: deps
 	+@$(MAKE) --no-print-directory all tests
-	@bash tests/load.sh bash tests/run.sh $(B) system build fuzz sim unit
+	@bash tests/load.sh bash tests/run.sh $(B) build unit fuzz sim system
 demo: deps
 	+@$(MAKE) --no-print-directory all
 	@$(B)/ibcc-lab demo --build $(B) --out build/demo

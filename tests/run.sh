@@ -30,6 +30,9 @@ picked()
 	return 1
 }
 
+# Of the system tests these take longest, so they start before the others: a long one that starts last runs alone.
+long='chaos confirm likeness likeness_trees likeness_large whole_apply errors owed nodes bench silent tune'
+
 # The list: KIND/NAME.
 tests=()
 for kind; do
@@ -38,8 +41,11 @@ for kind; do
 	unit | sim | fuzz) pattern="tests/$kind/*.c" ;;
 	*) echo "run.sh: unknown kind $kind" >&2; exit 1 ;;
 	esac
+	[ "$kind" != system ] || pattern="$(printf 'tests/system/test_%s.sh ' $long) $pattern"
 	for f in $pattern; do
-		name=$kind/$(basename "${f%.*}")
+		name=$kind/${f##*/}
+		name=${name%.*}
+		case " ${tests[*]-} " in *" $name "*) continue ;; esac
 		picked "$name" || continue
 		case $name in */test_* | build/check_* | fuzz/fuzz_*) tests+=("$name") ;; esac
 	done
