@@ -26,7 +26,7 @@ postrm remove
 [ ! -s "$tmp/out" ] && [ -s "$library/state.db" ] || not_ok "a removal touches the state file"
 postrm purge
 [ ! -e "$library" ] && [ ! -e "$tmp/root/etc/ibcc-tune" ] && [ ! -e "$tmp/root/run/ibcc-tune" ] || not_ok "a purge leaves folders"
-kept=$(echo "$tmp"/root/var/backups/ibcc-tune-*)
+kept=$(echo "${library%/lib/*}"/backups/ibcc-tune-*)
 [ "$(cat "$kept/state.db" "$kept/east/state.db")" = "book
 east" ] || not_ok "a purge does not keep the state files"
 [ "$(stat -c %a "$kept")" = 700 ] || not_ok "others may read them"
