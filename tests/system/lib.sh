@@ -14,6 +14,9 @@ unset SUDO_USER # of whoever runs the tests: it stands in the history
 umask 022 # other users read the configurations that tests write; under root's own umask they might not
 # Where ibsim, opensm and infiniband-diags may be; an ordinary user's PATH does not have it.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+# script(1) starts a command by it, or by /bin/sh where there is none. Debian's stays between, so that Ctrl-C ends it,
+# too, and its exit code stands in for the command's.
+export SHELL=$BASH
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/ibcc-test.XXXXXX") # logs and clients' ./sys-<pid> folders
 SIM=ibcc-test-$$ # name of this test's simulator
