@@ -131,10 +131,17 @@ json_t *ibcc_report_plan(const struct ibcc_cycle *c, const char *source);
 /* As ibcc_report_plan(), but with an empty "changes". */
 json_t *ibcc_report_outline(const struct ibcc_cycle *c, const char *source);
 
+/* The most blocked adapters of the last polling cycle and what they send, the worst first, at most
+ * 32: [{"node_guid","node","port","xmit_mbps","wait_permille"}]. An adapter counts as blocked from
+ * the limit of the estimator on, whether or not a mark shows which sender causes the congestion.
+ */
+json_t *ibcc_report_blocked(const struct ibcc_cycle *c);
+
 /* The last polling cycle in figures,
- * {"pass","sent_mbps","waiting","wait_permille","fecn_per_s","becn_per_s", "settings","roots"}.
+ * {"pass","sent_mbps","waiting","wait_permille","fecn_per_s","becn_per_s","settings","roots",
+ * "blocked"}.
  * They are what all adapters send, how many are blocked, and the share of time of the most blocked
- * one; then the worst roots with numbers of sources. "settings" is
+ * one; then the worst roots with numbers of sources; then ibcc_report_blocked(). "settings" is
  * {"marking_ports","reacting_ports"} with [least, most] of "Threshold", "Marking_Rate",
  * "CCTI_Timer", "CCTI_Increase", "CCTI_Limit" where they are on; null before they were read. The
  * cycle must have decided.

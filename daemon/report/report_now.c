@@ -6,7 +6,8 @@
 
 #include <ibcc/settings_json.h>
 
-#define ROOTS_TOLD 12u
+#define ROOTS_TOLD   12u
+#define BLOCKED_TOLD 32u
 
 /* Smallest and largest value of a setting over all that have it. */
 struct range {
@@ -111,6 +112,43 @@ static json_t *worst_roots(const struct ibcc_cycle *c)
 	return list;
 }
 
+/* Inserts an endport into a list of the most blocked ones. */
+static void insert(const struct ibcc_load *load, uint32_t ep, uint32_t *list, uint32_t *n)
+{
+	uint32_t k;
+
+	if (*n < BLOCKED_TOLD)
+		++*n;
+	else if (load[list[*n - 1]].wait_permille >= load[ep].wait_permille)
+		return;
+	for (k = *n - 1; k && load[list[k - 1]].wait_permille < load[ep].wait_permille; k--)
+		list[k] = list[k - 1];
+	list[k] = ep;
+}
+
+json_t *ibcc_report_blocked(const struct ibcc_cycle *c)
+{
+	const struct ibcc_estimate *e = &c->estimate;
+	const struct ibcc_topo *t = c->topo;
+	uint32_t worst[BLOCKED_TOLD], n = 0;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < e->n_loads && i < t->n_endports; i++)
+		if (e->load[i].known &&
+		    e->load[i].wait_permille >= c->options.estimator.ca_wait_permille &&
+		    !ibcc_topo_is_switch(t, t->port[t->endport[i]].node))
+			insert(e->load, i, worst, &n);
+	for (uint32_t k = 0; list && k < n; k++) {
+		const struct ibcc_load *l = &e->load[worst[k]];
+		json_t *o = ibcc_json_port(t, t->endport[worst[k]]);
+
+		json_object_update_new(o, json_pack("{si si}", "xmit_mbps", (int)l->mbps,
+						    "wait_permille", l->wait_permille));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 json_t *ibcc_report_now(const struct ibcc_cycle *c)
 {
 	const struct ibcc_estimate *e = &c->estimate;
@@ -127,9 +165,10 @@ json_t *ibcc_report_now(const struct ibcc_cycle *c)
 		n_wait += l->wait_permille >= c->options.estimator.ca_wait_permille;
 		worst = l->wait_permille > worst ? l->wait_permille : worst;
 	}
-	return json_pack("{sI sI si si so so so so}", "pass", (json_int_t)e->pass, "sent_mbps",
+	return json_pack("{sI sI si si so so so so so}", "pass", (json_int_t)e->pass, "sent_mbps",
 			 (json_int_t)sent_mbps, "waiting", (int)n_wait, "wait_permille", (int)worst,
 			 "fecn_per_s", s > 0 ? json_real((double)e->fecn / s) : json_null(),
 			 "becn_per_s", s > 0 ? json_real((double)e->becn / s) : json_null(),
-			 "settings", settings_now(c), "roots", worst_roots(c));
+			 "settings", settings_now(c), "roots", worst_roots(c), "blocked",
+			 ibcc_report_blocked(c));
 }

@@ -451,6 +451,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 					    : ibcc_report_decided(c));
 		ibcc_report_add_decisions(c, o);
 		json_object_set_new(o, "now", ibcc_report_now(c));
+		json_object_set_new(o, "gain", ibcc_service_gain(s));
 	}
 	if (o)
 		json_object_set_new(o, "predictions", predictions_status(s));

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include <ibcc/json.h>
+
+#include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 
 /* The effect is measured after this many polling cycles, a minute at the default interval. The
@@ -66,6 +69,65 @@ static struct ibcc_state_sample sample_of(const struct ibcc_cycle *c)
 	return s;
 }
 
+/* The list of ibcc_state_keep_senders() from that of ibcc_report_blocked(). */
+static json_t *senders_of(const json_t *blocked)
+{
+	json_t *list = json_array();
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach (blocked, i, o)
+		json_array_append_new(list, json_pack("{sO sO sO sO sn}", "node_guid",
+						      json_object_get(o, "node_guid"), "node",
+						      json_object_get(o, "node"), "port",
+						      json_object_get(o, "port"), "before_mbps",
+						      json_object_get(o, "xmit_mbps"),
+						      "after_mbps"));
+	return list;
+}
+
+/* What a sender of a list sends in the last polling cycle; null if it is gone or was not read. */
+static json_t *rate_now(const struct ibcc_cycle *c, const json_t *sender)
+{
+	json_int_t number = json_integer_value(json_object_get(sender, "port"));
+	uint32_t node = IBCC_NONE, port = IBCC_NONE, ep = IBCC_NONE;
+	uint64_t guid;
+
+	if (ibcc_json_read_guid(json_object_get(sender, "node_guid"), &guid))
+		node = ibcc_topo_find_guid(c->topo, guid);
+	if (node != IBCC_NONE && number <= c->topo->node[node].n_ports)
+		port = ibcc_topo_port_index(c->topo, node, (uint8_t)number);
+	if (port != IBCC_NONE)
+		ep = c->topo->port[port].endport;
+	if (ep == IBCC_NONE || ep >= c->estimate.n_loads || !c->estimate.load[ep].known)
+		return json_null();
+	return json_integer(c->estimate.load[ep].mbps);
+}
+
+/* A copy of a list of senders, with what they send now. */
+static json_t *senders_now(const struct ibcc_cycle *c, const json_t *senders)
+{
+	json_t *list = json_deep_copy(senders), *o;
+	size_t i;
+
+	json_array_foreach (list, i, o)
+		json_object_set_new(o, "after_mbps", rate_now(c, o));
+	return list;
+}
+
+static void keep_senders_after(struct ibcc_service *s)
+{
+	struct ibcc_service_effect *e = &s->effect;
+	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+	json_t *before = ibcc_state_senders(s->state, e->first);
+	json_t *after = c && c->decided && json_is_array(before) ? senders_now(c, before) : NULL;
+
+	if (after)
+		ibcc_state_keep_senders(s->state, e->first, e->newest, after);
+	json_decref(after);
+	json_decref(before);
+}
+
 /* Ends the wait of transactions for their effect: they get the last measurement from before the
  * next write.
  */
@@ -73,11 +135,23 @@ static void end_waiting(struct ibcc_service *s)
 {
 	struct ibcc_service_effect *e = &s->effect;
 
-	if (e->first && e->passes)
+	if (e->first && e->passes) {
 		ibcc_state_after(s->state, e->first, e->newest, e->passes, &e->last);
-	else if (e->first)
+		keep_senders_after(s);
+	} else if (e->first) {
 		ibcc_state_unmeasurable(s->state, e->first, e->newest);
+	}
 	e->first = 0;
+}
+
+/* Looks up with which transaction congestion control was turned on. */
+static void find_turned_on(struct ibcc_service *s)
+{
+	struct ibcc_service_effect *e = &s->effect;
+
+	json_decref(e->before);
+	e->since = ibcc_state_turned_on(s->state);
+	e->before = e->since ? ibcc_state_senders(s->state, e->since) : NULL;
 }
 
 void ibcc_service_resume_effect(struct ibcc_service *s)
@@ -86,6 +160,7 @@ void ibcc_service_resume_effect(struct ibcc_service *s)
 	int64_t first, last;
 
 	e->newest = ibcc_state_newest(s->state);
+	find_turned_on(s);
 	if (ibcc_state_unmeasured(s->state, &first, &last) || !first)
 		return;
 	/* Only the effect of the newest transaction can still be seen: the older ones were
@@ -122,9 +197,17 @@ static void begin_waiting(struct ibcc_service *s, int64_t newest,
 	end_waiting(s);
 	if (before && !ibcc_state_before(s->state, e->newest + 1, newest, before))
 		e->first = e->newest + 1;
+	if (e->first) {
+		json_t *senders = senders_of(e->blocked);
+
+		if (json_array_size(senders))
+			ibcc_state_keep_senders(s->state, e->first, newest, senders);
+		json_decref(senders);
+	}
 	e->newest = newest;
 	e->passes = 0;
 	e->sampled_s = 0; /* so that the series has this moment */
+	find_turned_on(s);
 }
 
 void ibcc_service_await_effect(struct ibcc_service *s)
@@ -163,6 +246,19 @@ static struct ibcc_state_sample worse(const struct ibcc_state_sample *now,
 	return s;
 }
 
+/* Remembers the blocked senders. A single cycle may see none, so the cycle before also counts. */
+static void look_at_blocked(struct ibcc_service_effect *e, const struct ibcc_cycle *c)
+{
+	json_t *now = ibcc_report_blocked(c);
+
+	if (json_array_size(now) || !e->pass.value[IBCC_SAMPLE_WAITING]) {
+		json_decref(e->blocked);
+		e->blocked = now;
+	} else {
+		json_decref(now);
+	}
+}
+
 void ibcc_service_measure(struct ibcc_service *s, int64_t newest_before)
 {
 	struct ibcc_service_effect *e = &s->effect;
@@ -171,6 +267,7 @@ void ibcc_service_measure(struct ibcc_service *s, int64_t newest_before)
 	if (!s->cycle.decided)
 		return;
 	now = sample_of(&s->cycle);
+	look_at_blocked(e, &s->cycle);
 	/* written by another process */
 	begin_waiting(s, newest_before, e->measured ? &e->last : NULL);
 	e->last = before = worse(&now, &e->pass);
@@ -187,4 +284,22 @@ void ibcc_service_measure(struct ibcc_service *s, int64_t newest_before)
 	if (s->cycle.acted && s->cycle.result.set_mads && newest_before == e->newest)
 		wait_anew(s);
 	add_to_series(s, &now);
+}
+
+json_t *ibcc_service_gain(const struct ibcc_service *s)
+{
+	const struct ibcc_service_effect *e = &s->effect;
+	const struct ibcc_cycle *c = ibcc_service_cycle(s);
+
+	if (!c || !json_is_array(e->before) ||
+	    (!e->pass.value[IBCC_SAMPLE_SWITCHES_ON] && !e->pass.value[IBCC_SAMPLE_ADAPTERS_ON]))
+		return json_null();
+	return json_pack("{sI so}", "transaction", (json_int_t)e->since, "senders",
+			 senders_now(c, e->before));
+}
+
+void ibcc_service_effect_fini(struct ibcc_service_effect *e)
+{
+	json_decref(e->blocked);
+	json_decref(e->before);
 }

@@ -42,6 +42,12 @@ struct ibcc_service_effect {
 	struct ibcc_state_sample pass, last;
 	struct ibcc_state_sample peak; /* peak values of this minute */
 	int64_t sampled_s; /* when the series got its last sample; 0: it is due for one */
+	json_t *blocked;   /* the senders that the last cycle with blocked ones saw, owned */
+	/* The transaction that turned congestion control on, 0: none, and what the senders that
+	 * were blocked before it sent then; owned, NULL or null: not known.
+	 */
+	int64_t since;
+	json_t *before;
 };
 
 enum ibcc_refine_stage {
@@ -256,6 +262,11 @@ void ibcc_service_resume_effect(struct ibcc_service *s);
  * effect.
  */
 void ibcc_service_await_effect(struct ibcc_service *s);
+/* What blocked senders sent before congestion control was on, and what they send now,
+ * {"transaction","senders"}; null if it is off, or if this is not known.
+ */
+json_t *ibcc_service_gain(const struct ibcc_service *s);
+void ibcc_service_effect_fini(struct ibcc_service_effect *e);
 /* Records what a polling cycle measured; `newest_before` is the newest transaction before it. */
 void ibcc_service_measure(struct ibcc_service *s, int64_t newest_before);
 /* service_undo.c: makes a plan that turns congestion control off at all endports, or only at those

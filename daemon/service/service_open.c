@@ -82,6 +82,7 @@ void ibcc_service_free(struct ibcc_service *s)
 	ibcc_applier_free(s->null_applier);
 	ibcc_plugin_free(s->plugin);
 	ibcc_keyring_free(s->keyring);
+	ibcc_service_effect_fini(&s->effect);
 	ibcc_state_close(s->state);
 	ibcc_service_unlock_port(s);
 	pthread_mutex_destroy(&s->lock);

@@ -7,6 +7,7 @@
 #include "daemon/tune/look.h"
 #include "daemon/tune/progress.h"
 #include "daemon/tune/prose.h"
+#include "daemon/tune/senders.h"
 
 #define LOOK_MS   500
 #define SILENCE_S 120 /* a daemon that restarts is back by then */
@@ -70,6 +71,7 @@ static void print_effect(const json_t *effect)
 		     (double)tune_int(a, "wait_permille") / 10, "%");
 	printf("  %-22s%9lld -> %9lld\n", "adapters that wait", tune_int(b, "waiting"),
 	       tune_int(a, "waiting"));
+	tune_print_senders(json_object_get(effect, "senders"));
 }
 
 static void print_end(const json_t *status, const json_t *apply, const json_t *txn)

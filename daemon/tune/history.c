@@ -9,6 +9,7 @@
 #include "daemon/tune/history.h"
 #include "daemon/tune/prediction.h"
 #include "daemon/tune/prose.h"
+#include "daemon/tune/senders.h"
 #include "daemon/tune/table.h"
 
 static void time_text(char *buf, size_t len, json_int_t seconds)
@@ -120,16 +121,17 @@ static void add_transaction(struct libscols_table *t, const json_t *o)
 {
 	const json_t *effect = json_object_get(o, "effect");
 	const char *who = tune_str(o, "who");
-	char id[24], when[32], writes[24], outcome[64], roots[64], total[64], by[64];
-	const char *row[] = { id,    when, tune_str(o, "action"), outcome, writes, roots,
-			      total, by,   tune_str(o, "summary") };
+	char id[24], when[32], changes[24], outcome[64], roots[64], total[64], gain[160], by[64];
+	const char *row[] = { id,    when,  tune_str(o, "action"), outcome, changes,
+			      roots, total, gain,                  by,      tune_str(o, "summary") };
 
 	snprintf(id, sizeof(id), "%lld", tune_int(o, "id"));
 	time_text(when, sizeof(when), tune_int(o, "started"));
 	outcome_text(o, outcome, sizeof(outcome));
 	change_text(effect, "roots", COUNT, roots, sizeof(roots));
 	change_text(effect, "total_mbps", MBPS, total, sizeof(total));
-	snprintf(writes, sizeof(writes), "%lld", tune_int(o, "changes"));
+	tune_best_gain(json_object_get(effect, "senders"), gain, sizeof(gain));
+	snprintf(changes, sizeof(changes), "%lld", tune_int(o, "changes"));
 	snprintf(by, sizeof(by), "%.*s", (int)strcspn(who, " "), who);
 	ibcc_table_add(t, row);
 }
@@ -144,6 +146,7 @@ static void print_one(const json_t *o)
 		tune_say("", "%s", tune_str(o, "detail"));
 	}
 	print_effect(json_object_get(o, "effect"));
+	tune_print_senders(json_object_get(json_object_get(o, "effect"), "senders"));
 	if (json_is_object(json_object_get(o, "prediction")))
 		tune_print_prediction(json_object_get(o, "prediction"));
 	tune_print_changes(json_object_get(o, "change_list"), "Changes");
@@ -156,15 +159,16 @@ static void print_history(const json_t *a)
 		{ "WHEN", IBCC_LEFT },
 		{ "ACTION", IBCC_LEFT },
 		{ "OUTCOME", IBCC_LEFT },
-		{ "WRITES", IBCC_RIGHT },
+		{ "CHANGES", IBCC_RIGHT },
 		{ "ROOTS", IBCC_RIGHT },
 		{ tune_rate_unit(), IBCC_RIGHT },
+		{ "GAIN", IBCC_WRAP },
 		{ "WHO", IBCC_WRAP },
 		{ "SUMMARY", IBCC_SPARE },
 	};
 	const json_t *list = json_object_get(a, "transactions"), *o;
 	const json_t *one = json_object_get(a, "transaction");
-	struct libscols_table *t = tune_table_new(columns, one ? 8 : 9);
+	struct libscols_table *t = tune_table_new(columns, one ? 9 : 10);
 	size_t i;
 
 	json_array_foreach (list, i, o)

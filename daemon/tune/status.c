@@ -10,6 +10,7 @@
 #include "daemon/tune/changes.h"
 #include "daemon/tune/progress.h"
 #include "daemon/tune/prose.h"
+#include "daemon/tune/senders.h"
 #include "daemon/tune/tune.h"
 
 #define LABEL           11 /* columns of a label */
@@ -209,6 +210,8 @@ static void write_status(FILE *out, const json_t *s)
 	char text[TUNE_SENTENCE_BYTES];
 
 	print_line(out, "Verdict:", tune_str(s, "verdict"));
+	print_line(out, "Blocked:", tune_blocked_text(s, text, sizeof(text)));
+	print_line(out, "Effect:", tune_gain_text(s, text, sizeof(text)));
 	fprintf(out, "Daemon:    ibcc-tuned %s, pid %lld, up %lld s, configuration %s%s\n",
 		tune_str(s, "version"), tune_int(s, "pid"), tune_int(s, "uptime_s"),
 		tune_str(s, "config_file"),

@@ -11,6 +11,7 @@
 #include "daemon/tune/look.h"
 #include "daemon/tune/progress.h"
 #include "daemon/tune/prose.h"
+#include "daemon/tune/senders.h"
 
 #define LABEL      10 /* width of a label */
 #define MOST_LINES 4  /* most lines for a sentence */
@@ -193,6 +194,8 @@ void tune_top_screen(FILE *out, const json_t *s, const char *trouble, time_t now
 		return;
 	}
 	put(out, "Verdict", tune_str(s, "verdict"), columns);
+	put(out, "Blocked", tune_blocked_text(s, text, sizeof(text)), columns);
+	put(out, "Effect", tune_gain_text(s, text, sizeof(text)), columns);
 	put_daemon(out, s, columns);
 	if (json_is_object(f)) {
 		snprintf(text, sizeof(text),

@@ -218,6 +218,18 @@ int ibcc_state_before(struct ibcc_state *s, int64_t first, int64_t last,
 int ibcc_state_after(struct ibcc_state *s, int64_t first, int64_t last, unsigned int passes,
 		     const struct ibcc_state_sample *sample);
 
+/* Keeps what blocked senders sent before the transactions first..last, and what they send after
+ * them: [{"node_guid","node","port","before_mbps","after_mbps"}], where "after_mbps" is null until
+ * it is measured. A later list replaces it. -EIO, -ENOMEM.
+ */
+int ibcc_state_keep_senders(struct ibcc_state *s, int64_t first, int64_t last, const json_t *list);
+/* The list of a transaction: a new reference, null if it has none. */
+json_t *ibcc_state_senders(struct ibcc_state *s, int64_t txn);
+/* The newest transaction that is not reverted, that found congestion control off everywhere, and
+ * that has such a list; 0: none.
+ */
+int64_t ibcc_state_turned_on(struct ibcc_state *s);
+
 /* Adds to the series of the last 24 hours, and forgets what is older than that before it, or later,
  * or more than a few thousand. -EIO.
  */

@@ -114,6 +114,9 @@ json_t *ibcc_state_read_sample(sqlite3_stmt *st, int column);
 /* A column of a row as the JSON object that it holds, or null: a new reference. */
 json_t *ibcc_state_read_object(sqlite3_stmt *st, int column);
 
+/* A column of the table "sender" as a list; null if it is empty. A new reference. */
+json_t *ibcc_state_read_senders(sqlite3_stmt *st, int column);
+
 /* Stores what is only in the book. -EIO, -ENOMEM. */
 int ibcc_state_catch_up(struct ibcc_state *s, struct ibcc_why *why);
 

@@ -3,6 +3,7 @@
  * explains, and no decision depends on it. So a measurement that cannot be stored is left out.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -122,6 +123,11 @@ int ibcc_state_add_sample(struct ibcc_state *s, const struct ibcc_state_sample *
 	return rc ? rc : ibcc_state_run(s, prune_sql, number, 3, NULL, 0);
 }
 
+static bool is_count(const json_t *v)
+{
+	return json_is_integer(v) && json_integer_value(v) >= 0;
+}
+
 /* The file may be anyone's, so a value that is not a list of our numbers is treated as missing. */
 static json_t *read_values(sqlite3_stmt *st, int column)
 {
@@ -130,8 +136,7 @@ static json_t *read_values(sqlite3_stmt *st, int column)
 	bool good = json_array_size(list) == IBCC_SAMPLE_FIELDS;
 
 	for (size_t i = 0; good && i < IBCC_SAMPLE_FIELDS; i++)
-		good = json_is_integer(json_array_get(list, i)) &&
-		       json_integer_value(json_array_get(list, i)) >= 0;
+		good = is_count(json_array_get(list, i));
 	if (good)
 		return list;
 	json_decref(list);
@@ -149,6 +154,82 @@ json_t *ibcc_state_read_sample(sqlite3_stmt *st, int column)
 		json_object_set(o, names[i], json_array_get(list, i));
 	json_decref(list);
 	return o;
+}
+
+/* A sender of the list, as the schema of the history wants it. */
+static bool is_sender(const json_t *o)
+{
+	const json_t *after = json_object_get(o, "after_mbps");
+
+	return json_object_size(o) == 5 && json_is_string(json_object_get(o, "node_guid")) &&
+	       json_is_string(json_object_get(o, "node")) && is_count(json_object_get(o, "port")) &&
+	       is_count(json_object_get(o, "before_mbps")) &&
+	       (json_is_null(after) || is_count(after));
+}
+
+/* The file may be anyone's, so a value that is not a list of senders is treated as missing. */
+json_t *ibcc_state_read_senders(sqlite3_stmt *st, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(st, column);
+	json_t *list = text ? json_loads(text, JSON_REJECT_DUPLICATES, NULL) : NULL;
+	bool good = json_array_size(list) > 0;
+
+	for (size_t i = 0; good && i < json_array_size(list); i++)
+		good = is_sender(json_array_get(list, i));
+	if (good)
+		return list;
+	json_decref(list);
+	return json_null();
+}
+
+int ibcc_state_keep_senders(struct ibcc_state *s, int64_t first, int64_t last, const json_t *list)
+{
+	static const char sql[] = "INSERT OR REPLACE INTO sender (txn, text)"
+				  " SELECT id, ?3 FROM txn WHERE id BETWEEN ?1 AND ?2";
+	int64_t number[] = { first, last };
+	char *text = json_dumps(list, JSON_COMPACT);
+	const char *const value = text;
+	int rc = text ? ibcc_state_run(s, sql, number, 2, &value, 1) : -ENOMEM;
+
+	free(text);
+	return rc;
+}
+
+json_t *ibcc_state_senders(struct ibcc_state *s, int64_t txn)
+{
+	sqlite3_stmt *st = NULL;
+	json_t *list = NULL;
+
+	if (s->db &&
+	    !sqlite3_prepare_v2(s->db, "SELECT text FROM sender WHERE txn = ?", -1, &st, NULL) &&
+	    !sqlite3_bind_int64(st, 1, txn) && sqlite3_step(st) == SQLITE_ROW)
+		list = ibcc_state_read_senders(st, 0);
+	sqlite3_finalize(st);
+	return list ? list : json_null();
+}
+
+int64_t ibcc_state_turned_on(struct ibcc_state *s)
+{
+	static const char sql[] =
+		"SELECT effect.txn, effect.before FROM effect JOIN sender ON sender.txn = effect.txn"
+		" JOIN txn ON txn.id = effect.txn WHERE txn.undone_by IS NULL"
+		" ORDER BY effect.txn DESC";
+	sqlite3_stmt *st = NULL;
+	int64_t found = 0;
+
+	if (!s->db || sqlite3_prepare_v2(s->db, sql, -1, &st, NULL))
+		return 0;
+	while (!found && sqlite3_step(st) == SQLITE_ROW) {
+		json_t *list = read_values(st, 1);
+
+		if (list &&
+		    !json_integer_value(json_array_get(list, IBCC_SAMPLE_SWITCHES_ON)) &&
+		    !json_integer_value(json_array_get(list, IBCC_SAMPLE_ADAPTERS_ON)))
+			found = sqlite3_column_int64(st, 0);
+		json_decref(list);
+	}
+	sqlite3_finalize(st);
+	return found;
 }
 
 static json_t *fields(void)

@@ -26,9 +26,11 @@ static json_t *int_or_null(sqlite3_stmt *st, int column)
 	"SELECT id, started, txn.ended, txn.who, action, via, summary, undone_by, txn.outcome,"    \
 	" detail, (SELECT count(*) FROM change WHERE txn = id), trial.outcome, trial.who,"         \
 	" trial.until, effect.before, effect.after, effect.passes,"                                \
-	" prediction.text, (SELECT count(*) FROM debt WHERE debt.txn = txn.id), decision.text"     \
+	" prediction.text, (SELECT count(*) FROM debt WHERE debt.txn = txn.id), decision.text,"    \
+	" sender.text"                                                                             \
 	" FROM txn LEFT JOIN trial ON trial.txn = id"                                              \
 	" LEFT JOIN effect ON effect.txn = id"                                                     \
+	" LEFT JOIN sender ON sender.txn = id"                                                     \
 	" LEFT JOIN prediction ON prediction.txn = id"                                             \
 	" LEFT JOIN decision ON decision.txn = id"
 
@@ -48,8 +50,9 @@ static json_t *effect_json(sqlite3_stmt *st)
 
 	if (sqlite3_column_type(st, 14) == SQLITE_NULL)
 		return json_null();
-	return json_pack("{so so sI so}", "before", ibcc_state_read_sample(st, 14), "after",
-			 ibcc_state_read_sample(st, 15), "passes",
+	return json_pack("{so so so sI so}", "before", ibcc_state_read_sample(st, 14), "after",
+			 ibcc_state_read_sample(st, 15), "senders",
+			 ibcc_state_read_senders(st, 20), "passes",
 			 (json_int_t)(passes < 0 ? 0 : passes), "unmeasured",
 			 passes < 0 ? json_string("the daemon did not see enough polling cycles "
 						  "before something else was written")

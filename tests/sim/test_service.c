@@ -383,6 +383,30 @@ static double effect(const json_t *txn, const char *when, const char *key)
 	return (double)json_integer_value(json_object_get(sample, key));
 }
 
+/* The status compares what the blocked senders send with the moment before control was turned on.
+ * source4 is the victim: the demo's headline says that it sends 3.33 times as much.
+ */
+static void check_gain(struct ibcc_service *s)
+{
+	json_t *gain = ibcc_service_gain(s), *o;
+	bool found = false;
+	size_t i;
+
+	assert_int_equal(json_integer_value(json_object_get(gain, "transaction")), 1);
+	assert_int_equal(json_array_size(json_object_get(gain, "senders")), 4);
+	json_array_foreach (json_object_get(gain, "senders"), i, o) {
+		double factor = (double)json_integer_value(json_object_get(o, "after_mbps")) /
+				(double)json_integer_value(json_object_get(o, "before_mbps"));
+		bool victim =
+			!strcmp(json_string_value(json_object_get(o, "node")), "source4");
+
+		found |= victim;
+		assert_true(victim ? fabs(factor / 3.33 - 1) < 0.05 : fabs(factor - 1) < 0.05);
+	}
+	assert_true(found);
+	json_decref(gain);
+}
+
 /* The history has what the flows of the engine got, before the first transaction and after the
  * last. */
 static void test_effect(void **state)
@@ -430,6 +454,7 @@ static void test_effect(void **state)
 	list = json_object_get(json_object_get(out, "series"), "rows");
 	assert_true(json_array_size(list) > 0);
 	json_decref(out);
+	check_gain(s);
 	services_close(&l, s);
 	loop_end(&l);
 }

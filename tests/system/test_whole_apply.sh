@@ -68,6 +68,12 @@ holds()
 	jq -e '.transactions[0] | .action == "apply" and .outcome == "done" and .undone_by == null and
 		.effect.after.total_mbps > 1.4 * .effect.before.total_mbps and (.summary | test("leaf2 port 2"))' \
 		"$TMP/history.json" >/dev/null || fail "$way: the history has $(jq -c '.transactions[:3]' "$TMP/history.json")"
+	# The headline of the demo, by the daemon's own words: the victim sends more than three times as much.
+	tune status >"$TMP/status.txt" && grep -Eq '^Effect: .*source4 [0-9.]+ -> [0-9.]+ MB/s \(x 3\.[23]' "$TMP/status.txt" ||
+		fail "$way: the status has no headline: $(head -n 6 "$TMP/status.txt")"
+	tune history --columns id,gain >"$TMP/gain" && grep -Eq 'source4 x 3\.[23]' "$TMP/gain" || fail "$way: the history: $(cat "$TMP/gain")"
+	tune report --html "$TMP/report.html" && grep -Eq 'Effect .*source4 [0-9.]+ -&gt; ' "$TMP/report.html" || fail "$way: the report has no headline"
+	grep -Eq 'source4 .* x 3\.[23]' "$TMP/terminal.log" || fail "$way: apply says nothing of it: $(tail -n 20 "$TMP/terminal.log")"
 	equal "$way: one transaction" "$(jq '.transactions | length' "$TMP/history.json")" $((before + 1))
 	tune rollback -y >"$TMP/rollback.log" 2>&1 || fail "$way: rollback: $(cat "$TMP/rollback.log")"
 	equal "$way: rolled back bit for bit" "$(settings)" "$untuned"

@@ -132,6 +132,12 @@ static void test_now(void **state)
 	assert_int_equal(json_integer_value(json_object_get(
 				 json_array_get(json_object_get(o, "roots"), 0), "contributors")),
 			 3);
+	assert_int_equal(json_array_size(json_object_get(o, "blocked")), 4);
+	for (size_t i = 0; i < 4; i++)
+		assert_in_range(
+			json_integer_value(json_object_get(
+				json_array_get(json_object_get(o, "blocked"), i), "xmit_mbps")),
+			4980, 4990);
 	assert_int_equal(json_integer_value(json_object_get(settings, "reacting_ports")), 0);
 	assert_true(json_is_null(json_object_get(settings, "CCTI_Timer")));
 	assert_int_equal(json_integer_value(json_object_get(settings, "marking_ports")), 3);

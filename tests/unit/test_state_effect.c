@@ -66,6 +66,81 @@ static void test_before_and_after(void **state)
 	ibcc_state_close(s);
 }
 
+static json_t *senders(int before_mbps)
+{
+	return json_pack("[{ss ss si si sn}]", "node_guid", "0x0000000000000001", "node", "a",
+			 "port", 1, "before_mbps", before_mbps, "after_mbps");
+}
+
+/* What blocked senders send goes with the effect. Congestion control was turned on by the newest
+ * transaction before which it was off.
+ */
+static void test_senders(void **state)
+{
+	struct ibcc_state *s = open_state("senders.db");
+	struct ibcc_state_sample off = sample(0, 1, 2494), on = sample(0, 0, 3950);
+	json_t *list = senders(4987), *e;
+
+	(void)state;
+	on.value[IBCC_SAMPLE_ADAPTERS_ON] = 3;
+	for (uint8_t i = 1; i <= 4; i++)
+		one_change(s, GUID_A, i, (uint8_t)(i + 1), 0);
+	assert_int_equal(ibcc_state_turned_on(s), 0);
+	e = ibcc_state_senders(s, 1);
+	assert_true(json_is_null(e));
+	json_decref(e);
+	assert_int_equal(ibcc_state_before(s, 1, 2, &off), 0);
+	assert_int_equal(ibcc_state_before(s, 3, 4, &on), 0);
+	/* Without senders there is nothing to compare with. */
+	assert_int_equal(ibcc_state_turned_on(s), 0);
+	assert_int_equal(ibcc_state_keep_senders(s, 1, 4, list), 0);
+	assert_int_equal(ibcc_state_turned_on(s), 2);
+	e = effect_of(s, 2);
+	assert_true(json_equal(json_object_get(e, "senders"), list));
+	json_decref(e);
+	/* A later list replaces it. */
+	json_object_set_new(json_array_get(list, 0), "after_mbps", json_integer(16632));
+	assert_int_equal(ibcc_state_keep_senders(s, 2, 2, list), 0);
+	e = ibcc_state_senders(s, 2);
+	assert_true(json_equal(e, list));
+	json_decref(e);
+	assert_int_equal(
+		sqlite3_exec(s->db, "UPDATE txn SET undone_by = 4 WHERE id = 2", NULL, NULL, NULL),
+		0);
+	assert_int_equal(ibcc_state_turned_on(s), 1);
+	json_decref(list);
+	ibcc_state_close(s);
+}
+
+/* A list that anyone may have written. */
+static void test_senders_nonsense(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"{}",
+		"[]",
+		"[1]",
+		"[{\"node_guid\":\"0x1\",\"node\":\"a\",\"port\":1,\"before_mbps\":1}]",
+		"[{\"node_guid\":1,\"node\":\"a\",\"port\":1,\"before_mbps\":1,\"after_mbps\":1}]",
+		"[{\"node_guid\":\"0x1\",\"node\":\"a\",\"port\":1,\"before_mbps\":-1,"
+		"\"after_mbps\":null}]",
+	};
+	struct ibcc_state *s = open_state("senders_nonsense.db");
+	char sql[240];
+	json_t *e;
+
+	(void)state;
+	one_change(s, GUID_A, 1, 2, 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO sender VALUES (1, '%s')", bad[i]);
+		assert_int_equal(sqlite3_exec(s->db, sql, NULL, NULL, NULL), 0);
+		e = ibcc_state_senders(s, 1);
+		assert_true(json_is_null(e));
+		json_decref(e);
+	}
+	ibcc_state_close(s);
+}
+
 static size_t rows(struct ibcc_state *s, int64_t *first, int64_t *last)
 {
 	int err = 0;
@@ -153,6 +228,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_before_and_after),
+		cmocka_unit_test(test_senders),
+		cmocka_unit_test(test_senders_nonsense),
 		cmocka_unit_test(test_series),
 		cmocka_unit_test(test_nonsense),
 	};

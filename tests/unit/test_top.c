@@ -11,6 +11,7 @@
 
 #include "daemon/tune/keys.h"
 #include "daemon/tune/look.h"
+#include "daemon/tune/senders.h"
 #include "daemon/tune/top.h"
 
 static const char busy[] =
@@ -52,6 +53,36 @@ static void has(const char *text, const char *part)
 {
 	if (!strstr(text, part))
 		fail_msg("no '%s' in:\n%s", part, text);
+}
+
+/* The blocked senders of a fabric, of which control has freed d. 4992 Mb/s are 624 MB/s. */
+static const char freed[] =
+	"{\"state\":\"ok\",\"verdict\":\"a verdict\",\"now\":{\"waiting\":6,\"settings\":null,"
+	"\"blocked\":[{\"node\":\"a\",\"xmit_mbps\":4992},{\"node\":\"b\",\"xmit_mbps\":800},"
+	"{\"node\":\"c\",\"xmit_mbps\":80},{\"node\":\"e\",\"xmit_mbps\":8},"
+	"{\"node\":\"f\",\"xmit_mbps\":0}]},"
+	"\"gain\":{\"transaction\":7,\"senders\":["
+	"{\"node\":\"a\",\"before_mbps\":4992,\"after_mbps\":4992},"
+	"{\"node\":\"b\",\"before_mbps\":800,\"after_mbps\":null},"
+	"{\"node\":\"d\",\"before_mbps\":4992,\"after_mbps\":16623}]}}";
+
+static void test_senders(void **state)
+{
+	const char *text = text_of(freed, 200);
+	char buf[64];
+	json_t *s = json_loads(freed, 0, NULL);
+	const json_t *list = json_object_get(json_object_get(s, "gain"), "senders");
+
+	(void)state;
+	has(text, "Blocked   a 624.0 MB/s, b 100.0 MB/s, c 10.0 MB/s, e 1.0 MB/s and 2 more\n");
+	has(text, "Effect    since transaction 7: d 624.0 -> 2077.9 MB/s (x 3.33), "
+		  "a 624.0 -> 624.0 MB/s (x 1.00), b 100.0 -> ? MB/s\n");
+	assert_string_equal(tune_best_gain(list, buf, sizeof(buf)), "d x 3.33");
+	assert_string_equal(tune_best_gain(NULL, buf, sizeof(buf)), "");
+	json_decref(s);
+	text = text_of(busy, 200);
+	assert_null(strstr(text, "Blocked"));
+	assert_null(strstr(text, "Effect"));
 }
 
 /* 8000 Mb/s are 1000 MB/s, 16000 of 32000 are 2000 of 4000. */
@@ -199,6 +230,7 @@ static void test_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_senders),
 		cmocka_unit_test(test_screen),  cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_trouble), cmocka_unit_test(test_row),
 		cmocka_unit_test(test_units),   cmocka_unit_test(test_color),

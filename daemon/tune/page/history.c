@@ -8,6 +8,7 @@
 #include "daemon/tune/look.h"
 #include "daemon/tune/page/page.h"
 #include "daemon/tune/prose.h"
+#include "daemon/tune/senders.h"
 #include "daemon/tune/tune.h"
 
 static void time_text(char *buf, size_t len, json_int_t seconds)
@@ -56,6 +57,7 @@ static void write_transaction(struct ibcc_page_table *t, const json_t *o)
 	write_effect(t, effect, "roots", false);
 	write_effect(t, effect, "total_mbps", true);
 	write_effect(t, effect, "victim_mbps", true);
+	ibcc_page_cell(t, tune_best_gain(json_object_get(effect, "senders"), words, sizeof(words)));
 	snprintf(text, sizeof(text), "%lld", tune_int(o, "undone_by"));
 	ibcc_page_cell(t, tune_int(o, "undone_by") ? text : "");
 	ibcc_page_cell(t, tune_str(o, "who"));
@@ -65,8 +67,8 @@ static void write_transaction(struct ibcc_page_table *t, const json_t *o)
 static void write_transactions(FILE *out, const json_t *list)
 {
 	static const char *const columns[] = { ">ID",        "When",   "Action",    "Outcome",
-					       ">Writes",    ">Roots", ">All send", ">Victims send",
-					       ">Undone by", "Who",    "~Summary" };
+					       ">Changes",   ">Roots", ">All send", ">Victims send",
+					       "Gain",       ">Undone by", "Who",    "~Summary" };
 	struct ibcc_page_table t;
 	const json_t *o;
 	size_t i;

@@ -16,6 +16,7 @@
 #include "daemon/tune/page/page.h"
 #include "daemon/tune/prose.h"
 #include "daemon/tune/roots.h"
+#include "daemon/tune/senders.h"
 #include "daemon/tune/tune.h"
 
 #define ROOTS   6u
@@ -355,15 +356,28 @@ static void write_notes(FILE *out, const json_t *report)
 		fputs("</ul>\n", out);
 }
 
+/* A paragraph, unless there is nothing to say. */
+static void write_line(FILE *out, const char *label, const char *text)
+{
+	char line[TUNE_SENTENCE_BYTES + 16];
+
+	if (!text[0])
+		return;
+	snprintf(line, sizeof(line), "%s%s", label, text);
+	ibcc_page_paragraph(out, line);
+}
+
 void ibcc_fabric_page_sections(FILE *out, const json_t *report)
 {
 	const json_t *plan = json_object_get(report, "plan");
 	const json_t *settings = json_object_get(report, "settings");
-	const char *verdict = tune_str(json_object_get(report, "status"), "verdict");
+	const json_t *status = json_object_get(report, "status");
+	char text[TUNE_SENTENCE_BYTES];
 
-	if (verdict[0])
-		ibcc_page_paragraph(out, verdict);
-	write_figures(out, json_object_get(report, "status"));
+	write_line(out, "", tune_str(status, "verdict"));
+	write_line(out, "Blocked: ", tune_blocked_text(status, text, sizeof(text)));
+	write_line(out, "Effect ", tune_gain_text(status, text, sizeof(text)));
+	write_figures(out, status);
 	write_map(out, report);
 	if (json_is_object(plan))
 		write_roots(out, plan);
