@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # boot.sh BUILD-DIR: the packages of `make deb` in a container that systemd boots, with a simulated fabric for
-# hardware: installed, used by README's own lines, tried, undone, reloaded, killed by the watchdog, and purged. Runs
-# as root on Debian, and installs what it needs; skipped elsewhere, and where a container cannot boot. RELEASE=trixie
-# is another release of Debian: the packages are built there, tested and installed.
+# hardware: installed, used by README's own lines and by all steps of doc/first-day.md with the output that the page
+# shows, reloaded, killed by the watchdog, and purged. Runs as root on Debian, and installs what it needs; skipped
+# elsewhere, and where a container cannot boot. RELEASE=trixie is another release of Debian: the packages are built
+# there, tested and installed.
 set -u
 B=$1
 case $B in /*) ;; *) B=$PWD/$B ;; esac
@@ -14,6 +15,8 @@ root=$dir/root
 . "$top/tests/wait.sh"
 # shellcheck source=tests/boot/root.sh
 . "$top/tests/boot/root.sh"
+# shellcheck source=tests/boot/walk.sh
+. "$top/tests/boot/walk.sh"
 nspawn='' leader=''
 
 ok() { printf 'ok - %s\n' "$*"; }
@@ -135,6 +138,10 @@ check "systemd understands the units" inside systemd-analyze verify --man=no ibc
 inside ibcc-tune status >"$dir/none" 2>&1
 check "a host without a device is told so" grep -q 'no InfiniBand device' "$dir/none"
 
+awk -f "$top/tests/boot/steps.awk" "$top/doc/first-day.md" >"$dir/page"
+sed -n '/^step Rehearse/,$p' "$dir/page" >"$dir/page.rehearsal"
+rehearse "$dir/page.rehearsal"
+
 # The fabric as hardware: abstract sockets, so the service must see the container's network.
 sh_inside 'mkdir -p /tmp/osm /etc/systemd/system/ibcc-tuned.service.d && cat >/etc/systemd/system/ibcc-tuned.service.d/sim.conf' <<-'UNIT'
 	[Unit]
@@ -169,7 +176,7 @@ wait_until 90 journal 'decision: ' || fail "no decision in the journal"
 ok "a decision is in the journal"
 inside ibcc-tune status | grep -q 'observe' || fail "it is no observer"
 
-# The first day: the commands of README and INSTALL.md as they stand there, then a plan that is looked at before it is made.
+# The commands of README and INSTALL.md as they stand there.
 planned() { inside ibcc-tune plan -j | grep -Eq '"writes": ?[1-9]'; }
 is_on() { inside ibcc-tune show -j | grep -Eq '"CCTI_Limit": ?[1-9]'; }
 wait_until 90 planned || fail "nothing is planned: $(inside ibcc-tune plan)"
@@ -190,24 +197,17 @@ while read -r line <&3; do
 	*rollback) ! is_on || fail "rollback leaves: $(inside ibcc-tune show)" ;;
 	esac
 done 3<"$dir/use"
-wait_until 120 planned || fail "nothing is planned after a rollback: $(inside ibcc-tune plan)"
-check "a plan goes into a file" inside ibcc-tune plan -o /tmp/plan.json
-check "is applied on trial" inside ibcc-tune apply -y /tmp/plan.json --confirm-within 5m
-inside ibcc-tune status | grep -qi trial || fail "status does not tell of it: $(inside ibcc-tune status)"
-check "and confirmed" inside ibcc-tune confirm
 check "top" inside ibcc-tune top --watch=1 --limit 2
 grep -q leaf2 "$dir/check.log" || fail "top does not show the root: $(cat "$dir/check.log")"
-effect() { inside ibcc-tune history >"$dir/history" && grep -q confirmed "$dir/history" && inside ibcc-tune history -j | grep -Eq '"after": ?\{'; }
-wait_until 120 effect || fail "history without an effect: $(cat "$dir/history")"
-ok "history tells what was confirmed, and what it brought"
-check "a report" inside ibcc-tune report --html /tmp/report.html
-sh_inside 'grep -q "<svg" /tmp/report.html && grep -q leaf2 /tmp/report.html' || fail "the report has no drawing"
-check "rollback" inside ibcc-tune rollback -y
-! is_on || fail "it is not undone"
-check "disable" inside ibcc-tune disable -y
-! is_on || fail "it is not off"
-ok "all is as it was"
-sh_inside 'rm -f /tmp/plan.json /tmp/report.html FILE /FILE'
+sh_inside 'rm -f FILE /FILE'
+
+# The page of the first day, from a daemon that does not run to one that tunes.
+check "the service is stopped and disabled" inside systemctl disable --now ibcc-tuned
+sed '/^step Rehearse/,$d' "$dir/page" >"$dir/page.day"
+walk "$dir/page.day"
+sh_inside "grep -q '<svg' $home/fabric.html && grep -q leaf2 $home/fabric.html" || fail "the report has no drawing"
+sh_inside "rm -f $home/fabric.html $home/plan.json"
+inside ibcc-tune history | grep -q confirmed || fail "the history says nothing of what was confirmed"
 
 sh_inside 'echo "mode: aply" >/etc/ibcc-tune/ibcc-tuned.yaml'
 ! inside systemctl reload ibcc-tuned >/dev/null 2>&1 || fail "a bad configuration is taken"
