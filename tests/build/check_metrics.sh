@@ -27,11 +27,13 @@ names <"$tmp/exprs" >"$tmp/names"
 only_exported "$dashboard" "$tmp/names"
 jq -e '([.panels[].id] | length == (unique | length)) and (.panels | all(.gridPos.x + .gridPos.w <= 24))' \
 	"$dashboard" >/dev/null || not_ok "panels of the dashboard are in each other's way"
+jq -e '[.panels[].title] | contains(["Blocked senders"]) and any(startswith("Why: "))' "$dashboard" >/dev/null ||
+	not_ok "the dashboard does not show which senders are blocked, and why"
 echo "ok - all that the dashboard shows is exported"
 
 sed -n '/expr:/,/for:/p' "$rules" | names >"$tmp/names"
 only_exported "$rules" "$tmp/names"
-[ "$(grep -c 'alert: ' "$rules")" = 8 ] || not_ok "there are not eight alerts"
+[ "$(grep -c 'alert: ' "$rules")" = 10 ] || not_ok "there are not ten alerts"
 for a in $(sed -n 's/.*- alert: //p' "$rules"); do
 	grep -A 2 "alertname: $a\$" tests/build/alerts.yaml | grep -q exp_alerts ||
 		grep -q "alertname: $a, exp_alerts" tests/build/alerts.yaml || not_ok "nothing tests that $a fires"
