@@ -77,12 +77,12 @@ static json_t *senders_of(const json_t *blocked)
 	size_t i;
 
 	json_array_foreach (blocked, i, o)
-		json_array_append_new(list, json_pack("{sO sO sO sO sn}", "node_guid",
-						      json_object_get(o, "node_guid"), "node",
-						      json_object_get(o, "node"), "port",
-						      json_object_get(o, "port"), "before_mbps",
-						      json_object_get(o, "xmit_mbps"),
-						      "after_mbps"));
+		json_array_append_new(list,
+				      json_pack("{sO sO sO sO sn}", "node_guid",
+						json_object_get(o, "node_guid"), "node",
+						json_object_get(o, "node"), "port",
+						json_object_get(o, "port"), "before_mbps",
+						json_object_get(o, "xmit_mbps"), "after_mbps"));
 	return list;
 }
 

@@ -135,10 +135,16 @@ static void print_reasons(const json_t *changes)
 
 void tune_print_changes(const json_t *changes, const char *heading)
 {
-	static const struct ibcc_table_column columns[] = {
-		{ "OP", IBCC_LEFT },         { "NODE", IBCC_LEFT },  { "PORT", IBCC_RIGHT },
-		{ "ATTRIBUTE", IBCC_SPARE }, { "FIELD", IBCC_LEFT }, { "SL", IBCC_LEFT },
-		{ "OLD", IBCC_WRAP },        { "NEW", IBCC_WRAP },   { "OUTCOME", IBCC_LEFT },
+	static const struct tune_column columns[] = {
+		{ "OP", IBCC_LEFT, TUNE_MARKS_LEGEND },
+		{ "NODE", IBCC_LEFT, "name and GUID" },
+		{ "PORT", IBCC_RIGHT, "port of the node" },
+		{ "ATTRIBUTE", IBCC_SPARE, "attribute of the MAD that has the setting" },
+		{ "FIELD", IBCC_LEFT, "setting" },
+		{ "SL", IBCC_LEFT, "service levels with this change" },
+		{ "OLD", IBCC_WRAP, "value before the change" },
+		{ "NEW", IBCC_WRAP, "value after the change" },
+		{ "OUTCOME", IBCC_LEFT, "verified: read back as it was written" },
 	};
 	size_t n = json_array_size(changes), i;
 	bool outcomes = n && json_object_get(json_array_get(changes, 0), "outcome");

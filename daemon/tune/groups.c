@@ -254,10 +254,15 @@ static void print_reason(void *arg, bool first, const char *field, const char *r
 
 void tune_print_groups(const json_t *changes, const char *heading)
 {
-	static const struct ibcc_table_column columns[] = {
-		{ "OP", IBCC_LEFT },    { "COUNT", IBCC_RIGHT },  { "SETTING", IBCC_LEFT },
-		{ "SL", IBCC_LEFT },    { "OLD", IBCC_WRAP },     { "NEW", IBCC_WRAP },
-		{ "WHERE", IBCC_WRAP }, { "OUTCOME", IBCC_LEFT },
+	static const struct tune_column columns[] = {
+		{ "OP", IBCC_LEFT, TUNE_MARKS_LEGEND },
+		{ "COUNT", IBCC_RIGHT, "nodes or ports with this change" },
+		{ "SETTING", IBCC_LEFT, "setting" },
+		{ "SL", IBCC_LEFT, "service levels with this change" },
+		{ "OLD", IBCC_WRAP, "value before the change" },
+		{ "NEW", IBCC_WRAP, "value after the change" },
+		{ "WHERE", IBCC_WRAP, "nodes with this change; leaf2/2 is port 2 of leaf2" },
+		{ "OUTCOME", IBCC_LEFT, "verified: read back as it was written" },
 	};
 	bool outcomes = json_object_get(json_array_get(changes, 0), "outcome") != NULL;
 	struct printer p = { tune_table_new(columns, outcomes ? 8 : 7), "" };

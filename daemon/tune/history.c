@@ -68,9 +68,11 @@ static void print_effect(const json_t *effect)
 		{ "total_mbps", "All adapters send", MBPS },
 		{ "victim_mbps", "Victims send", MBPS },
 	};
-	static const struct ibcc_table_column columns[] = { { "MEASURED", IBCC_LEFT },
-							    { "BEFORE", IBCC_RIGHT },
-							    { "AFTER", IBCC_RIGHT } };
+	static const struct tune_column columns[] = {
+		{ "MEASURED", IBCC_LEFT, "what the daemon measured" },
+		{ "BEFORE", IBCC_RIGHT, "before the first change" },
+		{ "AFTER", IBCC_RIGHT, "after the last change" },
+	};
 	const json_t *b = json_object_get(effect, "before"), *a = json_object_get(effect, "after");
 	struct libscols_table *t;
 	char heading[64], name[64], before[IBCC_CELL_BYTES], after[IBCC_CELL_BYTES] = "";
@@ -122,8 +124,8 @@ static void add_transaction(struct libscols_table *t, const json_t *o)
 	const json_t *effect = json_object_get(o, "effect");
 	const char *who = tune_str(o, "who");
 	char id[24], when[32], changes[24], outcome[64], roots[64], total[64], gain[160], by[64];
-	const char *row[] = { id,    when,  tune_str(o, "action"), outcome, changes,
-			      roots, total, gain,                  by,      tune_str(o, "summary") };
+	const char *row[] = { id,   when, tune_str(o, "action"), outcome, changes, roots, total,
+			      gain, by,   tune_str(o, "summary") };
 
 	snprintf(id, sizeof(id), "%lld", tune_int(o, "id"));
 	time_text(when, sizeof(when), tune_int(o, "started"));
@@ -154,17 +156,19 @@ static void print_one(const json_t *o)
 
 static void print_history(const json_t *a)
 {
-	const struct ibcc_table_column columns[] = {
-		{ "ID", IBCC_RIGHT },
-		{ "WHEN", IBCC_LEFT },
-		{ "ACTION", IBCC_LEFT },
-		{ "OUTCOME", IBCC_LEFT },
-		{ "CHANGES", IBCC_RIGHT },
-		{ "ROOTS", IBCC_RIGHT },
-		{ tune_rate_unit(), IBCC_RIGHT },
-		{ "GAIN", IBCC_WRAP },
-		{ "WHO", IBCC_WRAP },
-		{ "SUMMARY", IBCC_SPARE },
+	const struct tune_column columns[] = {
+		{ "ID", IBCC_RIGHT, "number of the transaction, for history ID" },
+		{ "WHEN", IBCC_LEFT, "local time at which it began" },
+		{ "ACTION", IBCC_LEFT,
+		  "what asked for it: tune (the daemon itself), apply, rollback, disable" },
+		{ "OUTCOME", IBCC_LEFT, "done, or what prevented it; then the result of a trial" },
+		{ "CHANGES", IBCC_RIGHT, "number of changes" },
+		{ "ROOTS", IBCC_RIGHT, "congestion roots before and after" },
+		{ tune_rate_unit(), IBCC_RIGHT, "what all adapters send, before and after" },
+		{ "GAIN", IBCC_WRAP,
+		  "the blocked sender that gained most, and how many times as much it sends" },
+		{ "WHO", IBCC_WRAP, "program or user" },
+		{ "SUMMARY", IBCC_SPARE, "decision in a sentence" },
 	};
 	const json_t *list = json_object_get(a, "transactions"), *o;
 	const json_t *one = json_object_get(a, "transaction");

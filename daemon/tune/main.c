@@ -268,7 +268,7 @@ static const struct ibcc_option rows[] = {
 	  .at = offsetof(struct args, o.cc_key) },
 	{ "errors", 'e', IBCC_OPTION_FLAG, NULL, "report how many MADs were lost",
 	  .at = offsetof(struct args, t.errors) },
-	{ "verbose", 'v', IBCC_OPTION_READ, NULL, "show more",
+	{ "verbose", 'v', IBCC_OPTION_READ, NULL, "show more, and what the columns of tables mean",
 	  .at = offsetof(struct args, t.verbose), .read = read_verbose },
 	{ "debug", 'd', IBCC_OPTION_READ, NULL, "show everything",
 	  .at = offsetof(struct args, t.verbose), .read = read_debug },
@@ -468,6 +468,8 @@ static bool override(struct tune *t, const struct overrides *o)
 		return false;
 	}
 	tune_table_wish(o->columns, o->sort, o->csv);
+	if (t->verbose)
+		tune_table_explain();
 	if (!tune_set_color(o->color ? o->color : "auto")) {
 		tune_fail("--color: got '%s', want auto, always or never", o->color);
 		return false;

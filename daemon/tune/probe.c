@@ -69,14 +69,22 @@ static void add_type(struct libscols_table *t, const json_t *type)
 
 static void print_types(const json_t *a)
 {
-	const struct ibcc_table_column columns[] = {
-		{ "DEVICE", IBCC_LEFT },     { "TYPE", IBCC_LEFT },
-		{ "COUNT", IBCC_RIGHT },     { "ANNEX A10", IBCC_LEFT },
-		{ "TABLE", IBCC_LEFT },      { "BLOCK", IBCC_LEFT },
-		{ "ATTRIBUTES", IBCC_WRAP }, { "COUNTERS", IBCC_WRAP },
-		{ "TICK", IBCC_LEFT },       { tune_rate_unit(), IBCC_LEFT },
-		{ "NVIDIA CC", IBCC_LEFT },  { "AR", IBCC_LEFT },
-		{ "CC_KEY", IBCC_LEFT },     { "FIRMWARE", IBCC_LEFT },
+	const struct tune_column columns[] = {
+		{ "DEVICE", IBCC_LEFT, "vendor and device identifiers" },
+		{ "TYPE", IBCC_LEFT, "switch or channel adapter" },
+		{ "COUNT", IBCC_RIGHT, "devices of this type" },
+		{ "ANNEX A10", IBCC_LEFT,
+		  "whether the device supports congestion control as ibcc-tune sets it" },
+		{ "TABLE", IBCC_LEFT, "entries of the congestion control table" },
+		{ "BLOCK", IBCC_LEFT, "ports in one block of SwitchPortCongestionSetting" },
+		{ "ATTRIBUTES", IBCC_WRAP, "attributes that the device answers" },
+		{ "COUNTERS", IBCC_WRAP, "counters that the device has" },
+		{ "TICK", IBCC_LEFT, "unit of PortXmitWait" },
+		{ tune_rate_unit(), IBCC_LEFT, "data rate of the links" },
+		{ "NVIDIA CC", IBCC_LEFT, "NVIDIA's own congestion control" },
+		{ "AR", IBCC_LEFT, "adaptive routing" },
+		{ "CC_KEY", IBCC_LEFT, "key that the device wants for congestion control" },
+		{ "FIRMWARE", IBCC_LEFT, "version of the firmware" },
 	};
 	struct libscols_table *t = tune_table_new(columns, 3 + N_PROPERTIES);
 	const json_t *o;

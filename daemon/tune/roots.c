@@ -61,15 +61,17 @@ struct tune_source *tune_sources_of(const json_t *root, const char *glob, size_t
 
 static struct libscols_table *source_table(void)
 {
-	const struct ibcc_table_column columns[] = {
-		{ "ROOT", IBCC_RIGHT },
-		{ "ROLE", IBCC_LEFT },
-		{ "NODE", IBCC_LEFT },
-		{ "PORT", IBCC_RIGHT },
-		{ tune_rate_unit(), IBCC_RIGHT },
-		{ "WAIT%", IBCC_RIGHT },
-		{ "BECN", IBCC_RIGHT },
-		{ "EXPECTED", IBCC_RIGHT },
+	const struct tune_column columns[] = {
+		{ "ROOT", IBCC_RIGHT, "number of the congestion root, the worst first" },
+		{ "ROLE", IBCC_LEFT,
+		  "contributor: marks show that it causes the congestion; candidate: suspected "
+		  "until marks show; victim: it suffers" },
+		{ "NODE", IBCC_LEFT, "name and GUID of the sender" },
+		{ "PORT", IBCC_RIGHT, "port of the sender" },
+		{ tune_rate_unit(), IBCC_RIGHT, "what it sends now" },
+		{ "WAIT%", IBCC_RIGHT, "share of the time in which it is blocked" },
+		{ "BECN", IBCC_RIGHT, "notifications that it received in the last polling cycle" },
+		{ "EXPECTED", IBCC_RIGHT, "what it will send after the changes, as predicted" },
 	};
 
 	return tune_table_new(columns, 8);
@@ -148,12 +150,16 @@ static void add_root(struct libscols_table *t, const json_t *o, size_t number)
 
 static void print_root_table(const json_t *roots)
 {
-	const struct ibcc_table_column columns[] = {
-		{ "ROOT", IBCC_RIGHT },           { "NODE", IBCC_LEFT },
-		{ "PORT", IBCC_RIGHT },           { "KIND", IBCC_LEFT },
-		{ tune_rate_unit(), IBCC_RIGHT }, { "FEED%", IBCC_RIGHT },
-		{ "CONTR", IBCC_RIGHT },          { "CAND", IBCC_RIGHT },
-		{ "VICT", IBCC_RIGHT },
+	const struct tune_column columns[] = {
+		{ "ROOT", IBCC_RIGHT, "number of the congestion root, the worst first" },
+		{ "NODE", IBCC_LEFT, "name and GUID of the switch" },
+		{ "PORT", IBCC_RIGHT, "port of the switch where congestion starts" },
+		{ "KIND", IBCC_LEFT, "output: a slow receiver; input: an oversubscribed link" },
+		{ tune_rate_unit(), IBCC_RIGHT, "what the port sends" },
+		{ "FEED%", IBCC_RIGHT, "longest blocked time of a port upstream" },
+		{ "CONTR", IBCC_RIGHT, "number of contributors" },
+		{ "CAND", IBCC_RIGHT, "number of suspected contributors" },
+		{ "VICT", IBCC_RIGHT, "number of victims" },
 	};
 	struct libscols_table *t = tune_table_new(columns, 9);
 	size_t n = json_array_size(roots), i;

@@ -72,8 +72,8 @@ static void put_gain(struct ibcc_text *x, const json_t *sender)
 	tune_rate((double)tune_int(sender, "after_mbps"), after, sizeof(after));
 	factor_text(sender, gain, sizeof(gain));
 	ibcc_text_add(x, "%s %s -> %s %s%s%s%s", tune_str(sender, "node"), before,
-		is_measured(sender) ? after : "?", tune_rate_unit(), gain[0] ? " (" : "", gain,
-		gain[0] ? ")" : "");
+		      is_measured(sender) ? after : "?", tune_rate_unit(), gain[0] ? " (" : "",
+		      gain, gain[0] ? ")" : "");
 }
 
 static void put_more(struct ibcc_text *x, size_t all)
@@ -93,10 +93,10 @@ const char *tune_blocked_text(const json_t *status, char *buf, size_t len)
 	buf[0] = '\0';
 	json_array_foreach (list, i, o)
 		if (i < NAMED)
-			ibcc_text_add(&x, "%s%s %s %s", i ? ", " : "", tune_str(o, "node"),
-				      tune_rate((double)tune_int(o, "xmit_mbps"), rate,
-						sizeof(rate)),
-				      tune_rate_unit());
+			ibcc_text_add(
+				&x, "%s%s %s %s", i ? ", " : "", tune_str(o, "node"),
+				tune_rate((double)tune_int(o, "xmit_mbps"), rate, sizeof(rate)),
+				tune_rate_unit());
 	if (json_array_size(list))
 		put_more(&x, (size_t)tune_int(now, "waiting"));
 	return buf;
@@ -134,9 +134,12 @@ const char *tune_best_gain(const json_t *senders, char *buf, size_t len)
 
 void tune_print_senders(const json_t *senders)
 {
-	const struct ibcc_table_column columns[] = {
-		{ "NODE", IBCC_LEFT },    { "PORT", IBCC_RIGHT }, { "BEFORE", IBCC_RIGHT },
-		{ "AFTER", IBCC_RIGHT },  { "GAIN", IBCC_RIGHT },
+	const struct tune_column columns[] = {
+		{ "NODE", IBCC_LEFT, "name and GUID of the sender" },
+		{ "PORT", IBCC_RIGHT, "port of the sender" },
+		{ "BEFORE", IBCC_RIGHT, "what it sent before the change" },
+		{ "AFTER", IBCC_RIGHT, "what it sends after the change" },
+		{ "GAIN", IBCC_RIGHT, "how many times as much it sends" },
 	};
 	struct gains g = gains_of(senders);
 	struct libscols_table *t;
@@ -157,8 +160,8 @@ void tune_print_senders(const json_t *senders)
 			factor_text(g.o[i], gain, sizeof(gain));
 			ibcc_table_add(t, row);
 		}
-		snprintf(heading, sizeof(heading), "Senders that were blocked, and what they send, %s",
-			 tune_rate_unit());
+		snprintf(heading, sizeof(heading),
+			 "Senders that were blocked, and what they send, %s", tune_rate_unit());
 		tune_table_print_under(t, heading);
 	}
 	free(g.o);

@@ -11,17 +11,31 @@
 
 #define CELL 64
 
-static const struct ibcc_table_column switch_columns[] = {
-	{ "NODE", IBCC_LEFT },        { "LID", IBCC_RIGHT },          { "PORT", IBCC_LEFT },
-	{ "Threshold", IBCC_RIGHT },  { "Marking_Rate", IBCC_RIGHT }, { "Packet_Size", IBCC_RIGHT },
-	{ "Victim_Mask", IBCC_LEFT },
+static const struct tune_column switch_columns[] = {
+	{ "NODE", IBCC_LEFT, "name and GUID" },
+	{ "LID", IBCC_RIGHT, "local identifier of the node" },
+	{ "PORT", IBCC_LEFT, "ports with these settings" },
+	{ "Threshold", IBCC_RIGHT, "how early the port marks packets: 0 never, 15 earliest" },
+	{ "Marking_Rate", IBCC_RIGHT, "the port marks one of this many packets, plus one" },
+	{ "Packet_Size", IBCC_RIGHT, "smaller packets are not marked; unit 64 bytes" },
+	{ "Victim_Mask", IBCC_LEFT, "ports that mark although they are blocked" },
 };
 
-static const struct ibcc_table_column ca_columns[] = {
-	{ "NODE", IBCC_LEFT },        { "LID", IBCC_RIGHT },        { "PORT", IBCC_RIGHT },
-	{ "SL", IBCC_LEFT },          { "CCTI_Timer", IBCC_RIGHT }, { "CCTI_Increase", IBCC_RIGHT },
-	{ "Trigger", IBCC_RIGHT },    { "CCTI_Min", IBCC_RIGHT },   { "CCTI_Limit", IBCC_RIGHT },
-	{ "LAST ENTRY", IBCC_RIGHT }, { "CONTROL", IBCC_LEFT },
+static const struct tune_column ca_columns[] = {
+	{ "NODE", IBCC_LEFT, "name and GUID" },
+	{ "LID", IBCC_RIGHT, "local identifier of the port" },
+	{ "PORT", IBCC_RIGHT, "port of the adapter" },
+	{ "SL", IBCC_LEFT, "service levels with these settings" },
+	{ "CCTI_Timer", IBCC_RIGHT,
+	  "how fast the adapter moves back along its table; unit 1.024 us" },
+	{ "CCTI_Increase", IBCC_RIGHT, "how far one BECN moves the adapter along its table" },
+	{ "Trigger", IBCC_RIGHT, "table index from which on the adapter reports an event" },
+	{ "CCTI_Min", IBCC_RIGHT,
+	  "table index that the adapter never goes below: above 0 it is always throttled" },
+	{ "CCTI_Limit", IBCC_RIGHT, "last index of the table" },
+	{ "LAST ENTRY", IBCC_RIGHT, "maximum injection delay" },
+	{ "CONTROL", IBCC_LEFT,
+	  "whether congestion control is on, by service level or by queue pair" },
 };
 
 static void num(char *cell, const json_t *o, const char *key)

@@ -15,8 +15,9 @@
 #include "daemon/tune/pager.h"
 #include "daemon/tune/prose.h"
 
-#define MOST_WISHES 16u /* columns that a user can choose, including the one to sort by */
-#define NAME_BYTES  32u
+#define MOST_WISHES  16u /* columns that a user can choose, including the one to sort by */
+#define NAME_BYTES   32u
+#define MOST_COLUMNS 64u
 
 static struct {
 	char name[MOST_WISHES][NAME_BYTES];
@@ -25,7 +26,15 @@ static struct {
 	bool sorts, descends, csv;
 	unsigned int n_printed;
 	char known[512]; /* names of all tables' columns */
+	bool explains;
 } wish;
+
+/* What the columns of tables mean, by their names; the last table of a name counts. */
+static struct {
+	const char *name, *text;
+	bool printed;
+} legend[MOST_COLUMNS];
+static size_t n_legends;
 
 void tune_table_wish(const char *columns, const char *sort, bool csv)
 {
@@ -47,10 +56,68 @@ bool tune_table_is_csv(void)
 	return wish.csv;
 }
 
-struct libscols_table *tune_table_new(const struct ibcc_table_column *column, size_t n)
+static struct libscols_column *find(struct libscols_table *t, const char *name)
 {
-	struct libscols_table *t = ibcc_table_new(column, n, stdout);
+	for (size_t i = 0; i < scols_table_get_ncols(t); i++) {
+		struct libscols_column *c = scols_table_get_column(t, i);
+
+		if (!strcasecmp(scols_column_get_name(c), name))
+			return c;
+	}
+	return NULL;
+}
+
+void tune_table_explain(void)
+{
+	wish.explains = true;
+}
+
+static void remember_legend(const struct tune_column *c)
+{
+	size_t i = 0;
+
+	while (i < n_legends && strcmp(legend[i].name, c->name) != 0)
+		i++;
+	if (i == MOST_COLUMNS || (i < n_legends && !strcmp(legend[i].text, c->legend)))
+		return;
+	legend[i].name = c->name;
+	legend[i].text = c->legend;
+	legend[i].printed = false;
+	n_legends += i == n_legends;
+}
+
+/* Prints what the visible columns mean, unless an earlier table has done so. */
+static void print_legend(struct libscols_table *t)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < n_legends; i++) {
+		struct libscols_column *c = find(t, legend[i].name);
+		char label[NAME_BYTES + 4];
+
+		if (!c || scols_column_is_hidden(c) || legend[i].printed)
+			continue;
+		if (first)
+			putchar('\n');
+		first = false;
+		legend[i].printed = true;
+		snprintf(label, sizeof(label), "  %-15s", legend[i].name);
+		tune_say(label, "%s", legend[i].text);
+	}
+}
+
+struct libscols_table *tune_table_new(const struct tune_column *column, size_t n)
+{
+	struct ibcc_table_column plain[MOST_COLUMNS];
+	struct libscols_table *t;
 	int width = tune_pager_columns();
+
+	for (size_t i = 0; i < n && i < MOST_COLUMNS; i++) {
+		plain[i].name = column[i].name;
+		plain[i].form = column[i].form;
+		remember_legend(&column[i]);
+	}
+	t = ibcc_table_new(plain, n < MOST_COLUMNS ? n : MOST_COLUMNS, stdout);
 
 	if (t && *tune_style(TUNE_BOLD))
 		scols_table_enable_colors(t, 1);
@@ -74,17 +141,6 @@ void tune_table_add(struct libscols_table *t, const char *const *cell, size_t st
 	/* Without memory it has no style. */
 	if (found)
 		scols_cell_set_color(found, tune_style(style));
-}
-
-static struct libscols_column *find(struct libscols_table *t, const char *name)
-{
-	for (size_t i = 0; i < scols_table_get_ncols(t); i++) {
-		struct libscols_column *c = scols_table_get_column(t, i);
-
-		if (!strcasecmp(scols_column_get_name(c), name))
-			return c;
-	}
-	return NULL;
 }
 
 /* Compares numbers as numbers, other cells as text. */
@@ -206,6 +262,8 @@ static void print_in(struct libscols_table *t, bool chosen)
 		tune_table_print_records(t);
 	if (same[0])
 		tune_say("All: ", "%s.", same);
+	if (wish.explains)
+		print_legend(t);
 }
 
 /* Remembers the names for the message about an unknown column. */
@@ -227,7 +285,7 @@ static void remember_names(struct libscols_table *t)
 
 void tune_table_print_under(struct libscols_table *t, const char *heading)
 {
-	struct libscols_column *column[64];
+	struct libscols_column *column[MOST_COLUMNS];
 	size_t n, all = t ? scols_table_get_ncols(t) : 0;
 
 	if (!t)
@@ -252,7 +310,7 @@ void tune_table_print_under(struct libscols_table *t, const char *heading)
 		scols_unref_table(t);
 		return;
 	}
-	for (size_t i = 0; !n && i < all && i < 64; i++)
+	for (size_t i = 0; !n && i < all && i < MOST_COLUMNS; i++)
 		column[i] = scols_table_get_column(t, i);
 	print_csv(t, column, n ? n : all);
 	scols_unref_table(t);

@@ -16,9 +16,19 @@
  */
 void tune_table_wish(const char *columns, const char *sort, bool csv);
 bool tune_table_is_csv(void);
+/* From now on a legend follows each table: what its columns mean, each column once. CSV has none.
+ */
+void tune_table_explain(void);
 
-/* A table for stdout. */
-struct libscols_table *tune_table_new(const struct ibcc_table_column *column, size_t n);
+/* A column: its name, its form as in struct ibcc_table_column, and what it means. */
+struct tune_column {
+	const char *name;
+	int form;
+	const char *legend;
+};
+
+/* A table for stdout. The texts of the columns are borrowed. */
+struct libscols_table *tune_table_new(const struct tune_column *column, size_t n);
 /* As ibcc_table_add(), with a style for one cell. */
 void tune_table_add(struct libscols_table *t, const char *const *cell, size_t styled,
 		    enum tune_style style);

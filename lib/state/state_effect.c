@@ -210,10 +210,10 @@ json_t *ibcc_state_senders(struct ibcc_state *s, int64_t txn)
 
 int64_t ibcc_state_turned_on(struct ibcc_state *s)
 {
-	static const char sql[] =
-		"SELECT effect.txn, effect.before FROM effect JOIN sender ON sender.txn = effect.txn"
-		" JOIN txn ON txn.id = effect.txn WHERE txn.undone_by IS NULL"
-		" ORDER BY effect.txn DESC";
+	static const char sql[] = "SELECT effect.txn, effect.before FROM effect JOIN sender ON "
+				  "sender.txn = effect.txn"
+				  " JOIN txn ON txn.id = effect.txn WHERE txn.undone_by IS NULL"
+				  " ORDER BY effect.txn DESC";
 	sqlite3_stmt *st = NULL;
 	int64_t found = 0;
 
@@ -222,8 +222,7 @@ int64_t ibcc_state_turned_on(struct ibcc_state *s)
 	while (!found && sqlite3_step(st) == SQLITE_ROW) {
 		json_t *list = read_values(st, 1);
 
-		if (list &&
-		    !json_integer_value(json_array_get(list, IBCC_SAMPLE_SWITCHES_ON)) &&
+		if (list && !json_integer_value(json_array_get(list, IBCC_SAMPLE_SWITCHES_ON)) &&
 		    !json_integer_value(json_array_get(list, IBCC_SAMPLE_ADAPTERS_ON)))
 			found = sqlite3_column_int64(st, 0);
 		json_decref(list);

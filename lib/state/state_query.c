@@ -51,9 +51,8 @@ static json_t *effect_json(sqlite3_stmt *st)
 	if (sqlite3_column_type(st, 14) == SQLITE_NULL)
 		return json_null();
 	return json_pack("{so so so sI so}", "before", ibcc_state_read_sample(st, 14), "after",
-			 ibcc_state_read_sample(st, 15), "senders",
-			 ibcc_state_read_senders(st, 20), "passes",
-			 (json_int_t)(passes < 0 ? 0 : passes), "unmeasured",
+			 ibcc_state_read_sample(st, 15), "senders", ibcc_state_read_senders(st, 20),
+			 "passes", (json_int_t)(passes < 0 ? 0 : passes), "unmeasured",
 			 passes < 0 ? json_string("the daemon did not see enough polling cycles "
 						  "before something else was written")
 				    : json_null());

@@ -195,10 +195,10 @@ static void test_effect(void **state)
 		json_pack("{si si si}", "roots", 3, "total_mbps", 8000, "victim_mbps", 800);
 	json_t *after =
 		json_pack("{si si si}", "roots", 0, "total_mbps", 16000, "victim_mbps", 2400);
-	json_t *report = json_pack("{s[{si s{sO so s[{ss si si}]}} {si s{so sn}} {si}]}",
-				   "history", "id", 71, "effect", "before", before, "after", after,
-				   "senders", "node", "source4", "before_mbps", 4992, "after_mbps",
-				   16623, "id", 72, "effect", "before", before, "after", "id", 73);
+	json_t *report = json_pack("{s[{si s{sO so s[{ss si si}]}} {si s{so sn}} {si}]}", "history",
+				   "id", 71, "effect", "before", before, "after", after, "senders",
+				   "node", "source4", "before_mbps", 4992, "after_mbps", 16623,
+				   "id", 72, "effect", "before", before, "after", "id", 73);
 	char *text = page_of(report, "effect");
 
 	(void)state;

@@ -397,8 +397,7 @@ static void check_gain(struct ibcc_service *s)
 	json_array_foreach (json_object_get(gain, "senders"), i, o) {
 		double factor = (double)json_integer_value(json_object_get(o, "after_mbps")) /
 				(double)json_integer_value(json_object_get(o, "before_mbps"));
-		bool victim =
-			!strcmp(json_string_value(json_object_get(o, "node")), "source4");
+		bool victim = !strcmp(json_string_value(json_object_get(o, "node")), "source4");
 
 		found |= victim;
 		assert_true(victim ? fabs(factor / 3.33 - 1) < 0.05 : fabs(factor - 1) < 0.05);

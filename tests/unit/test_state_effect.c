@@ -132,7 +132,8 @@ static void test_senders_nonsense(void **state)
 	(void)state;
 	one_change(s, GUID_A, 1, 2, 0);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO sender VALUES (1, '%s')", bad[i]);
+		snprintf(sql, sizeof(sql), "INSERT OR REPLACE INTO sender VALUES (1, '%s')",
+			 bad[i]);
 		assert_int_equal(sqlite3_exec(s->db, sql, NULL, NULL, NULL), 0);
 		e = ibcc_state_senders(s, 1);
 		assert_true(json_is_null(e));
@@ -227,10 +228,8 @@ static void test_nonsense(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_before_and_after),
-		cmocka_unit_test(test_senders),
-		cmocka_unit_test(test_senders_nonsense),
-		cmocka_unit_test(test_series),
+		cmocka_unit_test(test_before_and_after), cmocka_unit_test(test_senders),
+		cmocka_unit_test(test_senders_nonsense), cmocka_unit_test(test_series),
 		cmocka_unit_test(test_nonsense),
 	};
 

@@ -230,11 +230,11 @@ static void test_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_senders),
-		cmocka_unit_test(test_screen),  cmocka_unit_test(test_narrow),
-		cmocka_unit_test(test_trouble), cmocka_unit_test(test_row),
-		cmocka_unit_test(test_units),   cmocka_unit_test(test_color),
-		cmocka_unit_test(test_between), cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_senders), cmocka_unit_test(test_screen),
+		cmocka_unit_test(test_narrow),  cmocka_unit_test(test_trouble),
+		cmocka_unit_test(test_row),     cmocka_unit_test(test_units),
+		cmocka_unit_test(test_color),   cmocka_unit_test(test_between),
+		cmocka_unit_test(test_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,11 +13,12 @@
 
 #include "daemon/tune/table.h"
 
-static const struct ibcc_table_column columns[] = {
-	{ "NODE", IBCC_LEFT },
-	{ "MB/s", IBCC_RIGHT },
-	{ "WHY", IBCC_LEFT },
+static const struct tune_column columns[] = {
+	{ "NODE", IBCC_LEFT, "name and GUID" },
+	{ "MB/s", IBCC_RIGHT, "what it sends" },
+	{ "WHY", IBCC_LEFT, "a word on it" },
 };
+static bool explains; /* whether a legend is wanted */
 static const char *const rows[][3] = {
 	{ "b", "9.5", "plain" },
 	{ "a 0x b 0x0a", "100", "a, \"quoted\" word" },
@@ -42,6 +43,8 @@ static const char *printed(const char *choose, const char *sort, bool csv, const
 
 		dup2(fd[1], STDOUT_FILENO);
 		tune_table_wish(choose, sort, csv);
+		if (explains)
+			tune_table_explain();
 		if (tune_table_missed(&known)) /* nobody knows before there is a table */
 			_exit(2);
 		t = tune_table_new(columns, 3);
@@ -106,12 +109,24 @@ static void test_missed(void **state)
 	assert_string_equal(printed("nonsense", NULL, false, "nonsense"), "");
 }
 
+/* What the columns mean that are shown, and nothing in CSV. */
+static void test_legend(void **state)
+{
+	(void)state;
+	explains = true;
+	assert_string_equal(printed("mb/s,NODE", NULL, false, NULL),
+			    "\nHeading\nMB/s NODE\n 9.5 b\n 100 a 0x b 0x0a\n  20 c\n"
+			    "\n  NODE           name and GUID\n  MB/s           what it sends\n");
+	assert_string_equal(printed("node", NULL, true, NULL), "NODE,GUID\nb,\na 0x b,0x0a\nc,\n");
+	explains = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_plain),  cmocka_unit_test(test_columns),
 		cmocka_unit_test(test_sort),   cmocka_unit_test(test_csv),
-		cmocka_unit_test(test_missed),
+		cmocka_unit_test(test_missed), cmocka_unit_test(test_legend),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,9 +66,10 @@ static void write_transaction(struct ibcc_page_table *t, const json_t *o)
 
 static void write_transactions(FILE *out, const json_t *list)
 {
-	static const char *const columns[] = { ">ID",        "When",   "Action",    "Outcome",
-					       ">Changes",   ">Roots", ">All send", ">Victims send",
-					       "Gain",       ">Undone by", "Who",    "~Summary" };
+	static const char *const columns[] = { ">ID",        "When",          "Action",
+					       "Outcome",    ">Changes",      ">Roots",
+					       ">All send",  ">Victims send", "Gain",
+					       ">Undone by", "Who",           "~Summary" };
 	struct ibcc_page_table t;
 	const json_t *o;
 	size_t i;
