@@ -39,11 +39,11 @@ static size_t widest_word(const char *text)
 {
 	size_t widest = 0;
 
-	while (*text) {
-		size_t n = strcspn(text, " ");
+	for (size_t word = 0, bytes; *text; text += bytes) {
+		size_t n = tune_char_width(text, &bytes);
 
-		widest = n > widest ? n : widest;
-		text += n + (text[n] != '\0');
+		word = *text == ' ' ? 0 : word + n;
+		widest = word > widest ? word : widest;
 	}
 	return widest;
 }
@@ -53,12 +53,13 @@ static void measure(struct libscols_table *t, struct column *k)
 	struct libscols_line *first = scols_table_get_line(t, 0);
 	size_t n = scols_table_get_nlines(t);
 
-	k->width = strlen(scols_column_get_name(k->c));
+	k->width = tune_width(scols_column_get_name(k->c));
 	k->word = may_be_wrapped(k->c) ? widest_word(scols_column_get_name(k->c)) : k->width;
 	k->empty = k->same = true;
 	for (size_t i = 0; i < n; i++) {
 		const char *text = tune_cell_text(scols_table_get_line(t, i), k->c);
-		size_t len = strlen(text), word = may_be_wrapped(k->c) ? widest_word(text) : len;
+		size_t len = tune_width(text),
+		       word = may_be_wrapped(k->c) ? widest_word(text) : len;
 
 		k->width = len > k->width ? len : k->width;
 		k->word = word > k->word ? word : k->word;
@@ -210,7 +211,7 @@ void tune_table_print_records(struct libscols_table *t)
 
 	look(t, &all);
 	for (size_t i = 0; i < all.n; i++) {
-		size_t n = strlen(scols_column_get_name(all.at[i].c));
+		size_t n = tune_width(scols_column_get_name(all.at[i].c));
 
 		label = n > label ? n : label;
 	}

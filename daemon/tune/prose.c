@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include "daemon/tune/look.h"
 #include "daemon/tune/pager.h"
@@ -26,23 +27,67 @@ int tune_columns(void)
 	return !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col ? w.ws_col : 80;
 }
 
+size_t tune_char_width(const char *text, size_t *bytes)
+{
+	mbstate_t state = { 0 };
+	wchar_t c;
+	size_t n = mbrtowc(&c, text, MB_CUR_MAX, &state);
+	int width;
+
+	if (!n || n > MB_CUR_MAX) {
+		*bytes = 1;
+		return 1;
+	}
+	*bytes = n;
+	width = wcwidth(c);
+	return width < 0 ? 1 : (size_t)width;
+}
+
+size_t tune_width(const char *text)
+{
+	size_t n = 0, bytes;
+
+	for (; *text; text += bytes)
+		n += tune_char_width(text, &bytes);
+	return n;
+}
+
+/* Where the first line of a text ends, and its width: at the last space within `columns`, or behind
+ * its first word.
+ */
+static size_t end_of_line(const char *text, size_t columns, size_t *width)
+{
+	size_t used = 0, i = 0, space = 0, at_space = 0;
+
+	while (text[i] && text[i] != '\n') {
+		size_t bytes, w = tune_char_width(text + i, &bytes);
+
+		if (text[i] == ' ' && used > columns)
+			break;
+		if (text[i] == ' ') {
+			space = i;
+			at_space = used;
+		} else if (space && used + w > columns) {
+			used = at_space;
+			i = space;
+			break;
+		}
+		used += w;
+		i += bytes;
+	}
+	*width = used;
+	return i;
+}
+
 size_t tune_fill(char *text, size_t columns)
 {
-	size_t widest = 0;
+	size_t widest = 0, width;
 
 	while (*text) {
-		size_t n = strcspn(text, "\n"), cut = n;
-
-		if (n > columns) {
-			for (cut = columns; cut && text[cut] != ' '; cut--)
-				;
-			if (!cut)
-				cut = columns + strcspn(text + columns, " \n");
-			if (text[cut] == ' ')
-				text[cut] = '\n';
-		}
-		widest = cut > widest ? cut : widest;
-		text += cut + (text[cut] != '\0');
+		text += end_of_line(text, columns, &width);
+		widest = width > widest ? width : widest;
+		if (*text)
+			*text++ = '\n';
 	}
 	return widest;
 }
@@ -50,15 +95,14 @@ size_t tune_fill(char *text, size_t columns)
 /* Width of the label on the terminal, without colour codes. */
 static size_t width_of(const char *label)
 {
-	size_t n = 0;
+	size_t n = 0, bytes;
 
-	for (; *label; label++) {
-		if (*label == '\033')
-			label += strcspn(label, "m");
-		else
-			n++;
-		if (!*label)
-			break;
+	for (; *label; label += bytes) {
+		bytes = strcspn(label, "m");
+		if (*label != '\033')
+			n += tune_char_width(label, &bytes);
+		else if (label[bytes])
+			bytes++;
 	}
 	return n;
 }

@@ -23,6 +23,11 @@ void tune_say(const char *label, const char *fmt, ...) __attribute__((format(pri
  */
 const char *tune_rates_in(const char *text, char *buf, size_t len);
 
+/* Columns that a text takes on a terminal, by the locale; 1 for a byte that is no character. */
+size_t tune_width(const char *text);
+/* That of its first character, which takes *bytes of the text. */
+size_t tune_char_width(const char *text, size_t *bytes);
+
 /* Breaks a text into lines of at most `columns`, by '\n' in place of spaces. Longer words stay
  * whole. Returns the width of the widest line.
  */

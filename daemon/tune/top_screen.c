@@ -264,7 +264,7 @@ void tune_top_row(FILE *out, const json_t *s, time_t now)
 static size_t fit(const char *line, size_t len, unsigned int columns)
 {
 	unsigned int used = 0;
-	size_t i = 0;
+	size_t i = 0, bytes;
 
 	while (i < len) {
 		if (line[i] == '\033') {
@@ -273,11 +273,10 @@ static size_t fit(const char *line, size_t len, unsigned int columns)
 			i += i < len;
 			continue;
 		}
-		if (used == columns)
+		used += (unsigned int)tune_char_width(line + i, &bytes);
+		if (used > columns)
 			break;
-		used++;
-		for (i++; i < len && ((unsigned char)line[i] & 0xc0) == 0x80; i++)
-			;
+		i += bytes;
 	}
 	return i;
 }

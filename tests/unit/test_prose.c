@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Sentences and tables as a terminal of so many columns has them; all figures are worked out by
  * hand. */
+#include <locale.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,6 +44,35 @@ static void test_lines(void **state)
 	/* Colours have no width. */
 	assert_string_equal(said(20, 0, "\033[2mab\033[0m", "0123456789 01234567 x"),
 			    "\033[2mab\033[0m0123456789\n  01234567 x\n");
+}
+
+/* A name takes as many columns as the terminal shows, however many bytes it has: \u00fc takes one
+ * and two bytes, \u5317 takes two and three bytes. In the locale C a byte is a column.
+ */
+static void test_wide(void **state)
+{
+	size_t bytes;
+
+	(void)state;
+	assert_int_equal(tune_width("W\u00fcrzburg"), 9);
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		skip();
+	assert_int_equal(tune_width("W\u00fcrzburg"), 8);
+	assert_int_equal(tune_width("\u5317\u4eac"), 4);
+	assert_int_equal(tune_char_width("\u5317", &bytes), 2);
+	assert_int_equal(bytes, 3);
+	assert_int_equal(tune_char_width("\xff", &bytes), 1);
+	assert_int_equal(bytes, 1);
+	/* 9 + 1 + 10 columns fit into 20; 12 + 1 + 8 do not. */
+	assert_string_equal(said(20, 0, "",
+				 "\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc "
+				 "\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc x"),
+			    "\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc "
+			    "\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\u00fc\nx\n");
+	assert_string_equal(
+		said(20, 0, "", "\u5317\u5317\u5317\u5317\u5317\u5317 \u5317\u5317\u5317\u5317"),
+		"\u5317\u5317\u5317\u5317\u5317\u5317\n\u5317\u5317\u5317\u5317\n");
+	setlocale(LC_CTYPE, "C");
 }
 
 /* 8 Mb/s are 1 MB/s. */
@@ -134,6 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_wide),
 		cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_fit),
 	};
