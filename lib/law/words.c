@@ -239,19 +239,26 @@ static void say_decisions(struct ibcc_text *x, const struct ibcc_topo *t,
 	say_left(x, d);
 }
 
+struct all {
+	const struct ibcc_topo *t;
+	const struct ibcc_decisions *d;
+};
+
 /* A step after the first says what it waits for, or has waited for, and nothing else. */
-static void say_all(struct ibcc_text *x, const struct ibcc_topo *t, const struct ibcc_decisions *d)
+static void say_all(struct ibcc_text *x, const void *arg)
 {
-	switch (d->step) {
-	case IBCC_STEP_ALL: say_decisions(x, t, d); break;
+	const struct all *a = arg;
+
+	switch (a->d->step) {
+	case IBCC_STEP_ALL: say_decisions(x, a->t, a->d); break;
 	case IBCC_STEP_FIRST:
-		say_decisions(x, t, d);
-		ibcc_text_say(x, "%u nodes first, %u when counters show an effect", d->step_nodes,
-			      d->nodes_left);
+		say_decisions(x, a->t, a->d);
+		ibcc_text_say(x, "%u nodes first, %u when counters show an effect",
+			      a->d->step_nodes, a->d->nodes_left);
 		break;
 	case IBCC_STEP_WAIT:
 		ibcc_text_add(x, "%u nodes wait until counters show an effect at the first",
-			      d->nodes_left);
+			      a->d->nodes_left);
 		break;
 	case IBCC_STEP_THE_REST:
 		ibcc_text_add(x, "counters show an effect at the first nodes: the others follow");
@@ -259,18 +266,22 @@ static void say_all(struct ibcc_text *x, const struct ibcc_topo *t, const struct
 	}
 }
 
-char *ibcc_words_decisions(const struct ibcc_topo *t, const struct ibcc_decisions *d)
+char *ibcc_words_all(void (*say)(struct ibcc_text *x, const void *arg), const void *arg)
 {
 	struct ibcc_text x = { .buf = NULL };
 	char *text;
 
-	/* Once for its length, and once more into the room for it. */
-	say_all(&x, t, d);
+	say(&x, arg);
 	text = malloc(x.n + 1);
 	if (!text)
 		return NULL;
 	text[0] = '\0';
 	x = (struct ibcc_text){ .buf = text, .len = x.n + 1 };
-	say_all(&x, t, d);
+	say(&x, arg);
 	return text;
+}
+
+char *ibcc_words_decisions(const struct ibcc_topo *t, const struct ibcc_decisions *d)
+{
+	return ibcc_words_all(say_all, &(struct all){ t, d });
 }

@@ -20,6 +20,11 @@ static inline struct name name_of(const struct ibcc_topo *t, uint32_t port)
 	return n;
 }
 
+/* A sentence of any length: what `say` says with `arg`, in a text that the caller frees; NULL
+ * without memory. It is called twice: for the length, and for the text.
+ */
+char *ibcc_words_all(void (*say)(struct ibcc_text *x, const void *arg), const void *arg);
+
 /* words.c: where a root is, and the counters that say so. */
 void ibcc_words_evidence(struct ibcc_text *x, const struct ibcc_topo *t,
 			 const struct ibcc_root_parameters *r);

@@ -2,8 +2,6 @@
 /* The verdict: one sentence that says what is wrong with the fabric, and names the machines. It is
  * the first line of whatever the command line shows.
  */
-#include <stdlib.h>
-
 #include <ibcc/decision.h>
 #include <ibcc/estimate.h>
 
@@ -78,38 +76,36 @@ static void say_held(struct ibcc_text *x, const struct ibcc_topo *t,
 		ibcc_text_add(x, " and %u more", n - ROOTS_NAMED);
 }
 
-static void say_verdict(struct ibcc_text *x, const struct ibcc_topo *t,
-			const struct ibcc_estimate *pic, const struct ibcc_parameters *par)
+struct verdict {
+	const struct ibcc_topo *t;
+	const struct ibcc_estimate *pic;
+	const struct ibcc_parameters *par;
+};
+
+static void say_verdict(struct ibcc_text *x, const void *arg)
 {
-	if (!pic->trustworthy) {
+	const struct verdict *v = arg;
+
+	if (!v->pic->trustworthy) {
 		ibcc_text_add(x, "unknown: of %u of %u ports there are no counters to judge by",
-			      pic->n_expected - pic->n_usable, pic->n_expected);
+			      v->pic->n_expected - v->pic->n_usable, v->pic->n_expected);
 		return;
 	}
-	if (!pic->n_roots) {
-		say_held(x, t, par);
+	if (!v->pic->n_roots) {
+		say_held(x, v->t, v->par);
 		return;
 	}
-	say_kinds(x, pic);
-	for (uint32_t k = 0; k < pic->n_roots && k < ROOTS_NAMED; k++) {
+	say_kinds(x, v->pic);
+	for (uint32_t k = 0; k < v->pic->n_roots && k < ROOTS_NAMED; k++) {
+		const struct ibcc_root *r = &v->pic->root[k];
+
 		ibcc_text_add(x, k ? ". Then " : "");
-		say_root(x, t, &pic->root[k], is_throttled(par, pic->root[k].port));
+		say_root(x, v->t, r, is_throttled(v->par, r->port));
 	}
 }
 
 char *ibcc_words_verdict(const struct ibcc_topo *t, const struct ibcc_estimate *pic,
 			 const struct ibcc_parameters *par)
 {
-	struct ibcc_text x = { .buf = NULL };
-	char *text;
-
-	/* Once for its length, and once more into the room for it. */
-	say_verdict(&x, t, pic, par);
-	text = malloc(x.n + 1);
-	if (!text)
-		return NULL;
-	text[0] = '\0';
-	x = (struct ibcc_text){ .buf = text, .len = x.n + 1 };
-	say_verdict(&x, t, pic, par);
-	return text;
+	return ibcc_words_all(say_verdict, &(struct verdict){ t, pic, par });
 }
