@@ -75,19 +75,20 @@ static int make_plan(struct ibcc_service *s, const struct ibcc_settings *with_ne
 	plan->generation = t->generation;
 	for (i = 0; !rc && i < t->n_endports; i++) {
 		const struct ibcc_endport_cc *ep = &s->cycle.actual.ep[i];
-		const struct ibcc_topo_node *node = &t->node[t->port[t->endport[i]].node];
+		char name[IBCC_DESC_BYTES + 16];
 
 		if (!t->port[t->endport[i]].lid || ep->support == IBCC_CC_UNSUPPORTED)
 			continue;
-		if (ep->support == IBCC_CC_SUPPORTED)
+		if (ep->support == IBCC_CC_SUPPORTED) {
 			rc = add(s, i, key, 0, plan);
-		else if (with_new->ep[i].support == IBCC_CC_SUPPORTED && !has_all(s, i, key))
+		} else if (with_new->ep[i].support == IBCC_CC_SUPPORTED && !has_all(s, i, key)) {
 			rc = add(s, i, key, key->CC_Key, plan);
-		else if (with_new->ep[i].support == IBCC_CC_SUPPORTED)
+		} else if (with_new->ep[i].support == IBCC_CC_SUPPORTED) {
 			plan->n_unchanged++;
-		else if (!n++)
-			ibcc_why_set(strangers, -EACCES, "\"%s\" 0x%016" PRIx64 " %s", node->desc,
-				     node->guid, ibcc_precheck_reason(ep));
+		} else if (!n++) {
+			ibcc_topo_port_name(t, t->endport[i], name, sizeof(name));
+			ibcc_why_set(strangers, -EACCES, "%s %s", name, ibcc_precheck_reason(ep));
+		}
 	}
 	return rc;
 }

@@ -23,20 +23,17 @@ static int check_change(const struct ibcc_service *s, const struct ibcc_change *
 	const struct ibcc_topo *t = s->cycle.topo;
 	uint32_t port = ibcc_topo_port_of_lid(t, c->lid);
 	const struct ibcc_endport_cc *ep;
-	const char *desc;
+	char name[IBCC_DESC_BYTES + 16];
 
 	if (port == IBCC_NONE || t->port[port].endport == IBCC_NONE)
 		return ibcc_why_set(why, -ESTALE, "node 0x%016" PRIx64 " has no LID", c->node_guid);
-	desc = t->node[t->port[port].node].desc;
+	ibcc_topo_port_name(t, port, name, sizeof(name));
 	ep = &s->cycle.actual.ep[t->port[port].endport];
 	if (ep->support != IBCC_CC_SUPPORTED)
-		return ibcc_why_set(why, -ESTALE, "%s 0x%016" PRIx64 " %s", desc, c->node_guid,
-				    ibcc_precheck_reason(ep));
+		return ibcc_why_set(why, -ESTALE, "%s %s", name, ibcc_precheck_reason(ep));
 	if (!ibcc_plan_in_force(ep, c->attr_id, c->attr_mod, c->old_data))
-		return ibcc_why_set(why, -ESTALE,
-				    "%s 0x%016" PRIx64
-				    " has another %s than when the plan was made",
-				    desc, c->node_guid, ibcc_cc_attr_name(c->attr_id));
+		return ibcc_why_set(why, -ESTALE, "%s has another %s than when the plan was made",
+				    name, ibcc_cc_attr_name(c->attr_id));
 	return 0;
 }
 
@@ -190,14 +187,15 @@ static int check_the_rest(const struct ibcc_service *s, const struct ibcc_settin
 	const struct ibcc_topo *t = s->cycle.topo;
 
 	for (uint32_t e = 0; e < after->n; e++) {
-		const struct ibcc_topo_node *n = &t->node[t->port[t->endport[e]].node];
+		char name[IBCC_DESC_BYTES + 16];
 
-		if (!ibcc_settings_relax(&needed->ep[e], &after->ep[e]))
-			return ibcc_why_set(why, -EINVAL,
-					    "nothing is written: the plan has settings for %s "
-					    "0x%016" PRIx64 " that hold back more than any of its "
-					    "roots needs; make another plan",
-					    n->desc, n->guid);
+		if (ibcc_settings_relax(&needed->ep[e], &after->ep[e]))
+			continue;
+		ibcc_topo_port_name(t, t->endport[e], name, sizeof(name));
+		return ibcc_why_set(why, -EINVAL,
+				    "nothing is written: the plan has settings for %s that "
+				    "throttle more than any of its roots needs; make another plan",
+				    name);
 	}
 	return 0;
 }

@@ -82,14 +82,12 @@ static void need_port(const struct ibcc_topo *t, bool *needed, uint32_t port)
 static int refuse(int err, const struct ibcc_topo *t, const struct ibcc_settings *s, uint32_t first,
 		  uint32_t n, struct ibcc_why *why)
 {
-	const struct ibcc_topo_port *p = &t->port[t->endport[first]];
-	const struct ibcc_topo_node *node = &t->node[p->node];
-	char others[32] = "";
+	char name[IBCC_DESC_BYTES + 16], others[32] = "";
 
 	if (n > 1)
 		snprintf(others, sizeof(others), " (and %u more)", n - 1);
-	return ibcc_why_set(why, err, "\"%s\" 0x%016" PRIx64 " port %u %s%s", node->desc,
-			    node->guid, p->num, ibcc_precheck_reason(&s->ep[first]), others);
+	ibcc_topo_port_name(t, t->endport[first], name, sizeof(name));
+	return ibcc_why_set(why, err, "%s %s%s", name, ibcc_precheck_reason(&s->ep[first]), others);
 }
 
 int ibcc_precheck_run(enum ibcc_precheck gate, const struct ibcc_topo *t,
