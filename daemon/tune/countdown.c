@@ -111,8 +111,12 @@ int tune_count_down(struct tune *t, const json_t *answer)
 	sigaddset(&interrupt, SIGINT);
 	sigprocmask(SIG_BLOCK, &interrupt, &old);
 	signals = signalfd(-1, &interrupt, SFD_CLOEXEC);
-	if (signals < 0)
-		return tune_fail("no countdown: %m; run ibcc-tune confirm to keep the change");
+	if (signals < 0) {
+		code = tune_fail("no countdown: %m; the change stays on trial: run ibcc-tune "
+				 "confirm to keep it");
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		return code;
+	}
 	/* An ENTER that was typed before the question does not answer it. */
 	tcflush(STDIN_FILENO, TCIFLUSH);
 	puts("\nThe change is on trial. Press ENTER to keep it, or Ctrl-C to revert it now.");
