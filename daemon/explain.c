@@ -247,7 +247,7 @@ static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 	if (wrote)
 		ibcc_log_of(c->result.n_verified == c->result.n ? IBCC_LOG_WROTE
 								: IBCC_LOG_NOT_WRITTEN,
-			    LOG_NOTICE, "%u of %u writes verified, %u Set MADs: %s",
+			    LOG_NOTICE, "%u of %u changes verified, %u Set MADs: %s",
 			    c->result.n_verified, c->result.n, c->result.set_mads, nodes);
 	else
 		ibcc_log_of(IBCC_LOG_WOULD_WRITE, LOG_INFO,
@@ -494,7 +494,7 @@ void ibcc_explain_request(struct ibcc_explain *x, const char *what, const struct
 		ibcc_log_of(IBCC_LOG_REQUEST_FAILED, LOG_WARNING, "%s by %s failed: %s", what,
 			    r->who, why->text);
 	else
-		ibcc_log_of(IBCC_LOG_REQUEST, LOG_NOTICE, "%s by %s: %lld writes verified", what,
+		ibcc_log_of(IBCC_LOG_REQUEST, LOG_NOTICE, "%s by %s: %lld changes verified", what,
 			    r->who,
 			    (long long)json_integer_value(json_object_get(result, "verified")));
 	if (unrecorded)

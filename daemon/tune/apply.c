@@ -40,7 +40,7 @@ static void print_result(const struct tune *t, const json_t *a, int rc)
 	}
 	tune_print_plan(t, a, rc ? "Changes" : "Changes made");
 	if (json_is_object(result))
-		printf("\n%lld writes verified, %lld failed, %lld Set MADs.\n",
+		printf("\n%lld changes verified, %lld failed, %lld Set MADs.\n",
 		       tune_int(result, "verified"), tune_int(result, "failed"),
 		       tune_int(result, "set_mads"));
 	else if (!rc)
@@ -113,7 +113,7 @@ static int apply_this(struct tune *t, const json_t *plan)
 					     json_object_get(plan, "made"))),
 		     &a, &why);
 	if (a && !t->json)
-		printf("%lld of %lld writes verified, %lld Set MADs.\n", tune_int(a, "verified"),
+		printf("%lld of %lld changes verified, %lld Set MADs.\n", tune_int(a, "verified"),
 		       tune_int(a, "writes"), tune_int(a, "set_mads"));
 	if (!rc)
 		code = go_on(t, a, tune_int(a, "set_mads"));

@@ -79,7 +79,7 @@ static void print_end(const json_t *status, const json_t *apply, const json_t *t
 	char text[TUNE_SENTENCE_BYTES];
 
 	if (!strcmp(tune_str(apply, "stage"), "settled"))
-		printf("\nComplete: transaction %lld, %lld writes in %lld steps. Its roots hold, "
+		printf("\nComplete: transaction %lld, %lld changes in %lld steps. Its roots hold, "
 		       "so nothing more is written for it.\n",
 		       tune_int(apply, "transaction"), tune_int(apply, "writes"),
 		       tune_int(apply, "steps"));

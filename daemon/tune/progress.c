@@ -33,7 +33,7 @@ void tune_show_progress(const struct tune *t, const json_t *apply)
 	tune_rates_in(tune_str(apply, "text"), text, sizeof(text));
 	if (!text[0])
 		return;
-	snprintf(label, sizeof(label), "Cycle %3lld, %lld writes: ", tune_int(apply, "passes"),
+	snprintf(label, sizeof(label), "Cycle %3lld, %lld changes: ", tune_int(apply, "passes"),
 		 last.writes);
 	tune_say(label, "%s", text);
 	fflush(stdout);
@@ -51,7 +51,7 @@ const char *tune_apply_text(const json_t *status, char *buf, size_t len)
 	buf[0] = '\0';
 	if (tune_is_refined(a))
 		snprintf(buf, len,
-			 "transaction %lld is refined until its roots hold: %lld writes, polling "
+			 "transaction %lld is refined until its roots hold: %lld changes, polling "
 			 "cycle %lld",
 			 tune_int(a, "transaction"), tune_int(a, "writes"), tune_int(a, "passes"));
 	else if (json_is_object(a) && !strcmp(tune_str(a, "stage"), "settled"))
@@ -73,11 +73,12 @@ bool tune_will_write(const json_t *status)
 const char *tune_writes_text(const json_t *status, char *buf, size_t len)
 {
 	json_int_t n = tune_int(status, "writes_pending");
+	const char *s = n == 1 ? "" : "s";
 
 	if (tune_will_write(status))
-		snprintf(buf, len, "%lld writes", (long long)n);
+		snprintf(buf, len, "%lld change%s", (long long)n, s);
 	else
-		snprintf(buf, len, "%lld writes recommended%s", (long long)n,
+		snprintf(buf, len, "%lld change%s recommended%s", (long long)n, s,
 			 n ? "; ibcc-tune plan shows them" : "");
 	return buf;
 }

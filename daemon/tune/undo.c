@@ -17,7 +17,7 @@ static int run(struct tune *t, const char *command, json_t *args, const char *he
 	} else if (a) {
 		tune_print_changes(json_object_get(a, "changes"), heading);
 		if (tune_int(a, "writes"))
-			printf("\n%lld of %lld writes verified.\n", tune_int(a, "verified"),
+			printf("\n%lld of %lld changes verified.\n", tune_int(a, "verified"),
 			       tune_int(a, "writes"));
 		else
 			printf("Nothing to change.\n");

@@ -262,6 +262,6 @@ if command -v script >/dev/null; then
 	equal "a no on a terminal: no Set is sent" "$(set_mads)" "$((sets + 1))"
 	wait_until 15 planned || fail "no plan for the terminal"
 	echo y | timeout 30 script -qec "$IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml apply" /dev/null >"$TMP/terminal.log" 2>&1
-	grep -q '[0-9]* of [0-9]* writes verified' "$TMP/terminal.log" || fail "a yes is not taken for a yes"
+	grep -q '[0-9]* of [0-9]* changes verified' "$TMP/terminal.log" || fail "a yes is not taken for a yes"
 	ok "a yes on a terminal is carried out"
 fi

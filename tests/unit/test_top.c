@@ -99,7 +99,7 @@ static void test_screen(void **state)
 	has(text, "Settings  1 port marks: Threshold 9, Marking_Rate 0\n");
 	has(text,
 	    "          4 adapters react: CCTI_Timer 27-45, CCTI_Increase 1, CCTI_Limit 27-30\n");
-	has(text, "Pending   7 writes\n");
+	has(text, "Pending   7 changes\n");
 	has(text, "2 output 2000.0 4000.0  53.2  37.7     3    1 hold  holding leaf2 0x08");
 	has(text, "and 1 more\n");
 	assert_null(strchr(text, '\033'));
