@@ -59,9 +59,11 @@ do-install:
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.catalog '$(D)$(CATALOGDIR)/ibcc-tune.catalog'
 	$(Q)[ -e '$(D)$(conf_dir)/ibcc-tuned.yaml' ] || \
 		$(INSTALL) -D -m 0644 systemd/ibcc-tuned.yaml '$(D)$(conf_dir)/ibcc-tuned.yaml'
-	$(Q)for d in README.md INSTALL.md NEWS LICENSE doc/*.md doc/images/*.svg doc/*/*.md; do \
-		$(INSTALL) -D -m 0644 $$d '$(D)$(DOCDIR)'/$${d#doc/} || exit 1; \
+	$(Q)# Pages keep their places to each other, for their links. What is elsewhere gets absolute ones.
+	$(Q)for d in README.md INSTALL.md CONTRIBUTING.md NEWS LICENSE perftest/README.md doc/*.md doc/images/*.svg doc/*/*.md; do \
+		$(INSTALL) -D -m 0644 $$d '$(D)$(DOCDIR)'/$$d || exit 1; \
 	done
+	$(Q)sed -i 's#](\(doc/\)\{0,1\}\(schema\|monitoring\)#]($(DATADIR)/\2#g' '$(D)$(DOCDIR)'/*.md
 	$(Q)for s in perftest/scenarios/*.yaml perftest/experiments/*.yaml perftest/tune/*.yaml \
 			perftest/tune/oracle/*.json; do \
 		$(INSTALL) -D -m 0644 $$s '$(D)$(DATADIR)'/$${s#perftest/} || exit 1; \

@@ -18,6 +18,19 @@ for f in usr/sbin/ibcc-tuned usr/bin/ibcc-tune usr/lib/libibcc_opensm.so \
 done
 echo "ok - make install leaves all files"
 
+# The pages in their place: each link leads to an installed file, or to the web.
+find "$root/usr/share/doc" -name '*.md' | while read -r page; do
+	sed -e '/^    /d' -e 's/`[^`]*`//g' "$page" | grep -oE '\]\([^) #]+' | sed 's/^](//' | while read -r to; do
+		case $to in
+		*://* | mailto:*) ;;
+		/*) [ -e "$root$to" ] || echo "${page#"$root"}: $to" ;;
+		*) [ -e "$(dirname "$page")/$to" ] || echo "${page#"$root"}: $to" ;;
+		esac
+	done
+done >"$root/broken"
+[ ! -s "$root/broken" ] || { cat "$root/broken"; echo "not ok - links of installed pages lead nowhere"; exit 1; }
+echo "ok - links of installed pages lead somewhere"
+
 [ "$("$root/usr/bin/ibcc-bench" list -j | jq '.experiments | length')" = "$(ls perftest/experiments/*.yaml | wc -l)" ] ||
 	{ echo "not ok - the installed ibcc-bench does not find its experiments"; exit 1; }
 n=$("$root/usr/bin/ibcc-bench" help | grep -c '^  [a-z]')
