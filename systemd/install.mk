@@ -59,7 +59,7 @@ do-install:
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.catalog '$(D)$(CATALOGDIR)/ibcc-tune.catalog'
 	$(Q)[ -e '$(D)$(conf_dir)/ibcc-tuned.yaml' ] || \
 		$(INSTALL) -D -m 0644 systemd/ibcc-tuned.yaml '$(D)$(conf_dir)/ibcc-tuned.yaml'
-	$(Q)# Pages keep their places to each other, for their links. What is elsewhere gets absolute ones.
+# Pages keep their places to each other, for their links. What is elsewhere gets absolute ones.
 	$(Q)for d in README.md INSTALL.md CONTRIBUTING.md NEWS LICENSE perftest/README.md doc/*.md doc/images/*.svg doc/*/*.md; do \
 		$(INSTALL) -D -m 0644 $$d '$(D)$(DOCDIR)'/$$d || exit 1; \
 	done
