@@ -140,7 +140,7 @@ static void tell_trouble(struct ibcc_explain *x, enum ibcc_trouble code, int err
 	if (!is_other(&x->trouble, key))
 		return;
 	if (key && is_news(x, key)) {
-		ibcc_log_of(IBCC_LOG_TROUBLE, LOG_WARNING, "%s; keeps trying", text);
+		ibcc_log_of(IBCC_LOG_TROUBLE, LOG_WARNING, "%s; the daemon keeps trying", text);
 		x->trouble_told = true;
 	} else if (!key && x->trouble_told) {
 		ibcc_log_of(IBCC_LOG_WORKS_AGAIN, LOG_NOTICE, "working again");

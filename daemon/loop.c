@@ -188,7 +188,9 @@ static int on_stall(sd_event_source *source, uint64_t usec, void *arg)
 	(void)usec;
 	if (!l->passing)
 		return 0;
-	ibcc_log_of(IBCC_LOG_STALLED, LOG_WARNING, "the pass under way takes long; busy with: %s",
+	ibcc_log_of(IBCC_LOG_STALLED, LOG_WARNING,
+		    "the polling cycle takes long, so decisions are late; the daemon is busy "
+		    "with: %s",
 		    ibcc_worker_stage(l->worker));
 	notify_status(l);
 	return 0;
@@ -226,7 +228,9 @@ static void reconfigured(struct loop *l, const struct ibcc_job *j)
 {
 	if (j->err) {
 		ibcc_log_of(IBCC_LOG_BAD_CONFIG, LOG_ERR,
-			    "the new configuration cannot be taken over: %s", j->why.text);
+			    "the new configuration cannot be loaded, so the daemon keeps the old "
+			    "one: %s",
+			    j->why.text);
 	} else {
 		l->config = j->config;
 		if (l->log_level < 0)
@@ -312,8 +316,9 @@ static void keep_places(const struct ibcc_config *old, struct ibcc_config *fresh
 {
 	if (strcmp(old->control_socket, fresh->control_socket) ||
 	    strcmp(old->state_file, fresh->state_file) || old->log_target != fresh->log_target)
-		ibcc_log(LOG_WARNING, "control_socket, state_file and log.target change at a "
-				      "restart only, keeping the old ones");
+		ibcc_log(LOG_WARNING,
+			 "control_socket, state_file and log.target stay as they were: "
+			 "restart the daemon to change them");
 	memcpy(fresh->control_socket, old->control_socket, sizeof(fresh->control_socket));
 	memcpy(fresh->state_file, old->state_file, sizeof(fresh->state_file));
 	fresh->log_target = old->log_target;
@@ -353,7 +358,8 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	if (!j || ibcc_conf_load(l->config_file, l->fabric, &j->config, &j->cc_key, &errors)) {
 		log_lines(&errors);
 		ibcc_log_of(IBCC_LOG_BAD_CONFIG, LOG_ERR,
-			    "the new configuration is bad, keeping the old one");
+			    "the new configuration has mistakes, so the daemon keeps the old one: "
+			    "correct it (ibcc-tuned --check-config), and reload the daemon again");
 		ibcc_job_free(j);
 		end_reload(l, false);
 	} else {

@@ -135,7 +135,9 @@ int main(int argc, char **argv)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	rc = ibcc_confine();
 	if (rc)
-		ibcc_log(LOG_WARNING, "the daemon runs without its filter of system calls: %s",
+		ibcc_log(LOG_WARNING,
+			 "the daemon runs without its filter of system calls: %s; it works, but is "
+			 "less confined: see ibcc-tuned(8)",
 			 strerror(-rc));
 	rc = ibcc_loop_run(o, &why);
 	if (rc)

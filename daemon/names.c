@@ -105,8 +105,10 @@ static void note(struct role *r, const char *key, int err, gid_t gid)
 			 r->known ? "that right stays with the group's last number"
 				  : "no user has that right");
 	else if (!err && r->name[0] && gid == IBCC_JSONL_NOBODY)
-		ibcc_log(LOG_WARNING, "%s: there is no group %s, so no user has that right", key,
-			 r->name);
+		ibcc_log(LOG_WARNING,
+			 "%s: there is no group %s, so no user has that right: create the "
+			 "group, or name another one and reload the daemon",
+			 key, r->name);
 	r->failed = err != 0;
 	if (!err) {
 		r->gid = gid;

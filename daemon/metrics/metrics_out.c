@@ -135,7 +135,10 @@ static void serve(struct ibcc_metrics_out *o, const char *address, int fd)
 		ibcc_log(LOG_NOTICE, "metrics at %s",
 			 fd >= 0 ? "the socket that systemd gave" : address);
 	else
-		ibcc_log(LOG_ERR, "no metrics by HTTP: %s", why.text);
+		ibcc_log(LOG_ERR,
+			 "no metrics by HTTP: %s; the daemon works without them: correct "
+			 "metrics_listen, and reload the daemon",
+			 why.text);
 }
 
 static void configure_http(struct ibcc_metrics_out *o, const char *address)
@@ -208,7 +211,7 @@ static void write_file(struct ibcc_metrics_out *o)
 		o->file_us = now_us;
 	free(text);
 	if (err && err != o->file_err)
-		ibcc_log(LOG_WARNING, "%s; keeps trying", why.text);
+		ibcc_log(LOG_WARNING, "%s; the daemon keeps trying", why.text);
 	o->file_err = err;
 }
 

@@ -221,7 +221,9 @@ int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit,
 		rc = -ENOENT;
 	}
 	if (!list)
-		return rc == -ENOENT ? ibcc_why_set(why, rc, "there is no transaction %lld",
+		return rc == -ENOENT ? ibcc_why_set(why, rc,
+						    "there is no transaction %lld: ibcc-tune "
+						    "history lists them",
 						    (long long)id)
 				     : ibcc_why_set(why, rc, "%s",
 						    state_trouble(s)[0]

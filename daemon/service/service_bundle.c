@@ -75,6 +75,7 @@ int ibcc_service_bundle(struct ibcc_service *s, bool anonymous, json_t **out, st
 	json_decref(*out);
 	*out = NULL;
 	return ibcc_why_set(why, rc,
-			    rc == -EAGAIN ? "no pass over the fabric has come to an end yet"
-					  : "no memory");
+			    rc == -EAGAIN
+				    ? "no polling cycle has ended yet: try again after the next one"
+				    : "no memory");
 }

@@ -120,7 +120,9 @@ int ibcc_service_set_key(struct ibcc_service *s, const struct ibcc_cc_key_info *
 
 	rc = ibcc_service_read_all(s, why);
 	if (!rc && try_new_key(s, key->CC_Key, &with_new))
-		rc = ibcc_why_set(why, -EIO, "reading the settings back failed");
+		rc = ibcc_why_set(why, -EIO,
+				  "reading the settings back failed, so it is not known which "
+				  "nodes have the key: repeat this");
 	if (!rc && make_plan(s, &with_new, key, &plan, &strangers))
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	if (rc)

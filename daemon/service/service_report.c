@@ -28,7 +28,9 @@ int ibcc_service_undecided(const struct ibcc_service *s, struct ibcc_why *why)
 		ibcc_collector_clock_trouble(c->collector, &clock);
 	if (clock.text[0])
 		return ibcc_why_set(why, -ETIME, "%s", clock.text);
-	return ibcc_why_set(why, -EAGAIN, "no pass over the fabric has come to a decision yet");
+	return ibcc_why_set(
+		why, -EAGAIN,
+		"no polling cycle has come to a decision yet: try again after the next one");
 }
 
 /* `report` is ibcc_report_plan() or ibcc_report_outline(). */

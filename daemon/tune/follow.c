@@ -134,8 +134,10 @@ int tune_follow(struct tune *t, json_t *answer, json_int_t set_mads)
 		print_end(status, apply, txn);
 	}
 	if (json_is_object(apply) && strcmp(tune_str(apply, "stage"), "settled"))
-		code = tune_fail("the apply has ended before its roots hold: %s",
-				 tune_str(apply, "text"));
+		code = tune_fail(
+			"the apply has ended before its roots hold: %s; 'ibcc-tune history' lists "
+			"its changes, 'ibcc-tune rollback' reverts them",
+			tune_str(apply, "text"));
 	json_decref(txn);
 	json_decref(status);
 	return code;

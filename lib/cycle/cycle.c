@@ -450,7 +450,9 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 	int rc;
 
 	if (!c->topo)
-		return ibcc_why_set(why, -ENOENT, "the topology is not known yet");
+		return ibcc_why_set(
+			why, -ENOENT,
+			"the topology is not known yet: try again after the next polling cycle");
 	forget_decision(c);
 	c->mended = false;
 	rc = ibcc_cycle_observe(c, act, why);

@@ -50,7 +50,9 @@ int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
 	c->read = !rc;
 	c->missing_age = 0;
 	c->missing_wait = 1;
-	return rc ? ibcc_why_set(why, rc, "reading the settings back failed: %s", strerror(-rc))
+	return rc ? ibcc_why_set(why, rc,
+				 "reading the settings back failed, so nothing is written: %s",
+				 strerror(-rc))
 		  : 0;
 }
 
@@ -96,7 +98,9 @@ static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
 	ibcc_cycle_block_vendors(c);
 	if (count_missing(c, &silent) < before)
 		c->missing_wait = 1;
-	return rc ? ibcc_why_set(why, rc, "reading the settings back failed: %s", strerror(-rc))
+	return rc ? ibcc_why_set(why, rc,
+				 "reading the settings back failed, so nothing is written: %s",
+				 strerror(-rc))
 		  : 0;
 }
 
@@ -125,7 +129,8 @@ static int read_ours(struct ibcc_cycle *c, const struct ibcc_act *act, struct ib
 		ibcc_cycle_block_vendors(c);
 		c->read = !rc;
 		if (rc)
-			ibcc_why_set(why, rc, "reading the settings back failed: %s",
+			ibcc_why_set(why, rc,
+				     "reading the settings back failed, so nothing is written: %s",
 				     strerror(-rc));
 	}
 	free(which);
@@ -174,7 +179,9 @@ int ibcc_cycle_observe(struct ibcc_cycle *c, const struct ibcc_act *act, struct 
 		rc = ibcc_collector_clear_full(c->collector, c->transport, c->topo, &c->snapshot,
 					       &n_cleared);
 	if (rc)
-		return ibcc_why_set(why, rc, "reading the port counters failed: %s", strerror(-rc));
+		return ibcc_why_set(why, rc,
+				    "reading the port counters failed, so nothing is decided: %s",
+				    strerror(-rc));
 	if (!c->actual_known || ++c->actual_age >= c->options.readback_passes)
 		rc = ibcc_cycle_readback(c, why);
 	else if (!(rc = read_ours(c, act, why)))

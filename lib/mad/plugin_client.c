@@ -85,7 +85,9 @@ const struct ibcc_proto_state *ibcc_plugin_state(const struct ibcc_plugin *p)
 
 int ibcc_plugin_stopped(const struct ibcc_plugin *p, struct ibcc_why *why)
 {
-	return ibcc_why_set(why, -ETIMEDOUT, "OpenSM has stopped: its plugin at %s does not answer",
+	return ibcc_why_set(why, -ETIMEDOUT,
+			    "OpenSM has stopped: its plugin at %s does not answer, so nothing "
+			    "is written: restart opensm",
 			    p->path);
 }
 
@@ -284,8 +286,10 @@ static int open_socket(struct ibcc_plugin *p, struct ibcc_why *why)
 				    "group of the daemon's, and restart opensm",
 				    p->path);
 	}
-	return ibcc_why_set(why, err, "cannot connect to the OpenSM plugin at %s: %s", p->path,
-			    strerror(-err));
+	return ibcc_why_set(why, err,
+			    "cannot connect to the OpenSM plugin at %s: %s; nothing is written "
+			    "without it: is opensm running?",
+			    p->path, strerror(-err));
 }
 
 int ibcc_plugin_connect(struct ibcc_plugin *p, struct ibcc_why *why)
