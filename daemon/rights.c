@@ -186,8 +186,9 @@ int ibcc_rights_drop(const char *user, struct ibcc_why *why)
 				    user);
 	rc = become(&a);
 	if (rc)
-		return ibcc_why_set(
-			why, rc, "the daemon cannot become user \"%s\", so it does not start: %s",
-			user, strerror(-rc));
+		return ibcc_why_set(why, rc,
+				    "the daemon cannot become user \"%s\", so it does not start: "
+				    "%s; see user in ibcc-tuned.yaml(5)",
+				    user, strerror(-rc));
 	return IBCC_RIGHTS_DROPPED;
 }

@@ -165,8 +165,9 @@ static void describe_one(const struct ibcc_service *s, const struct groups *g, s
 		it = "";
 	}
 	name_transactions(g, txn, sizeof(txn));
-	ibcc_why_set(why, 0, "%s still has settings that %s to take away%s%s%s", node, txn,
-		     cause[0] ? ": " : "", cause[0] ? it : "", cause);
+	ibcc_why_set(why, 0,
+		     "%s still has settings that %s to take away%s%s%s; the daemon keeps trying",
+		     node, txn, cause[0] ? ": " : "", cause[0] ? it : "", cause);
 }
 
 /* Returns whether there are any debts. Leaves *why alone if there are none. */

@@ -80,7 +80,8 @@ static int plan_of(struct ibcc_service *s, const struct ibcc_control *control,
 	if (!rc && roots.n_roots)
 		rc = ibcc_why_set(why, -ESTALE,
 				  "nothing is written: switch 0x%016" PRIx64
-				  " of the plan has no congestion control now, or does not answer",
+				  " of the plan has no congestion control now, or does not answer; "
+				  "make another plan",
 				  roots.root[0].guid);
 	if (!rc)
 		rc = ibcc_tuner_lay(tuner, c->topo, &c->actual, &ledger, &target);

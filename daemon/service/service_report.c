@@ -152,7 +152,9 @@ int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *wh
 		return rc;
 	rc = ibcc_probe_run(s->transport, c->topo, s->cc_key, &c->actual, &p);
 	if (rc)
-		return ibcc_why_set(why, rc, "asking the devices failed: %s", strerror(-rc));
+		return ibcc_why_set(
+			why, rc, "asking the devices failed, so there is no record: %s; try again",
+			strerror(-rc));
 	*out = ibcc_report_probe(c, &p);
 	ibcc_probe_fini(&p);
 	if (!*out)

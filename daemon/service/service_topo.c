@@ -101,7 +101,9 @@ static int take_walk(struct ibcc_service *s, bool again, uint64_t from_ns, struc
 	t = ibcc_discover_topo(d->walk, &rc, said.text, sizeof(said.text));
 	if (!t) {
 		ibcc_discovery_reset(d);
-		return ibcc_why_set(why, rc, "discovery of the fabric failed: %s", said.text);
+		return ibcc_why_set(why, rc,
+				    "discovery of the fabric failed, so nothing is decided: %s",
+				    said.text);
 	}
 	/* Name nodes before the comparison with the last topology. Without memory, nodes keep their
 	 * own names.
@@ -139,7 +141,8 @@ static int carry_walk(struct ibcc_service *s, bool again, struct ibcc_why *why)
 	if (!rc)
 		return take_walk(s, again, from, why);
 	ibcc_discovery_reset(&s->discovery);
-	return ibcc_why_set(why, rc, "discovery of the fabric failed: %s", strerror(-rc));
+	return ibcc_why_set(why, rc, "discovery of the fabric failed, so nothing is decided: %s",
+			    strerror(-rc));
 }
 
 static int discover(struct ibcc_service *s, struct ibcc_why *why)
@@ -222,7 +225,8 @@ int ibcc_service_missed(const struct ibcc_service *s, int rc, struct ibcc_why *w
 	if (rc || !s->discovery.text.text[0])
 		return rc;
 	return ibcc_why_set(why, -EHOSTUNREACH,
-			    "discovery of the fabric is %s: what it missed has not been reached",
+			    "discovery of the fabric is %s: what it missed has not been reached: "
+			    "repeat this when it is complete",
 			    s->discovery.text.text);
 }
 

@@ -259,8 +259,10 @@ static int left_over(const struct ibcc_topo *t, const struct ibcc_settings *actu
 	}
 	if (!n)
 		return 0;
-	return ibcc_why_set(why, -EHOSTUNREACH, "%u nodes could not be cleared: \"%s\" %s%s", n,
-			    first->desc, ibcc_precheck_reason(ep), n > 1 ? ", and others" : "");
+	return ibcc_why_set(why, -EHOSTUNREACH,
+			    "%u nodes could not be cleared: \"%s\" %s%s; they keep their settings: "
+			    "repeat ibcc-tune disable when they answer",
+			    n, first->desc, ibcc_precheck_reason(ep), n > 1 ? ", and others" : "");
 }
 
 int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,

@@ -30,11 +30,15 @@ int ibcc_sm_check(struct ibcc_transport *tr, struct ibcc_smp_port_info *info, st
 	ibcc_smp_direct_get(op.mad, &self, IBCC_SMP_ATTR_PORT_INFO, 0);
 	rc = ibcc_transport_run(tr, &op, 1);
 	if (rc)
-		return ibcc_why_set(why, rc, "the local port cannot be asked for its state");
+		return ibcc_why_set(why, rc,
+				    "the local port cannot be asked for its state, so nothing is "
+				    "decided: see ibstat");
 	if (op.err == -ECANCELED)
 		return ibcc_why_set(why, op.err, "canceled");
 	if (op.err)
-		return ibcc_why_set(why, -EHOSTUNREACH, "the local port does not answer");
+		return ibcc_why_set(
+			why, -EHOSTUNREACH,
+			"the local port does not answer, so nothing is decided: see ibstat");
 	ibcc_smp_port_info_unpack(op.mad, info);
 	/* A port without a link has no subnet manager either, but that is not what is wrong. */
 	if (info->state == PORT_DOWN)

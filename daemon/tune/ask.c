@@ -18,7 +18,9 @@ static int read_answer(const json_t *o, json_t **out, struct ibcc_why *why)
 	int rc = 0;
 
 	if (!json_is_boolean(json_object_get(o, "ok")))
-		return ibcc_why_set(why, -EPROTO, "the answer of ibcc-tuned is no answer");
+		return ibcc_why_set(why, -EPROTO,
+				    "the answer of ibcc-tuned is malformed: install ibcc-tune and "
+				    "ibcc-tuned from one release");
 	*out = json_is_object(result) ? json_incref(result) : NULL;
 	if (!json_is_true(json_object_get(o, "ok"))) {
 		json_int_t err = tune_int(o, "errno");
@@ -29,7 +31,9 @@ static int read_answer(const json_t *o, json_t **out, struct ibcc_why *why)
 		if (rc == -ENOENT || rc == -ECONNREFUSED)
 			rc = -EIO;
 	} else if (!*out) {
-		rc = ibcc_why_set(why, -EPROTO, "the answer of ibcc-tuned has no result");
+		rc = ibcc_why_set(why, -EPROTO,
+				  "the answer of ibcc-tuned has no result: install ibcc-tune and "
+				  "ibcc-tuned from one release");
 	}
 	return rc;
 }
@@ -55,7 +59,8 @@ int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **o
 	else if (rc == -ETIMEDOUT)
 		rc = tune_patience_ended(&patience, why);
 	else if (rc)
-		ibcc_why_set(why, rc, "cannot ask ibcc-tuned at %s: %s%s", path, strerror(-rc),
+		ibcc_why_set(why, rc, "cannot ask ibcc-tuned at %s, so nothing was changed: %s%s",
+			     path, strerror(-rc),
 			     rc == -EACCES ? "; root may, and members of control_read_group and "
 					     "control_write_group of its configuration"
 					   : "");

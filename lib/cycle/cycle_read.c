@@ -189,6 +189,8 @@ int ibcc_cycle_observe(struct ibcc_cycle *c, const struct ibcc_act *act, struct 
 	if (rc)
 		return rc;
 	rc = ibcc_vendor_count(c->transport, c->topo, c->options.cc_key, &c->vendor);
-	return rc ? ibcc_why_set(why, rc, "reading NVIDIA's statistics failed: %s", strerror(-rc))
+	return rc ? ibcc_why_set(why, rc,
+				 "reading NVIDIA's statistics failed, so nothing is decided: %s",
+				 strerror(-rc))
 		  : 0;
 }

@@ -212,11 +212,12 @@ static int say_leader(const struct ibcc_election *e, struct ibcc_why *why)
 	if (!e->leader.guid)
 		return ibcc_why_set(why, -EPERM,
 				    "another daemon leads: several have said so to subnet "
-				    "administration, and one will be left");
+				    "administration, and one will be left; this daemon writes "
+				    "nothing until then");
 	return ibcc_why_set(
 		why, -EPERM,
 		"another daemon leads: \"%s\" at port 0x%016" PRIx64
-		"%s, by its record with subnet administration",
+		"%s, by its record with subnet administration; this daemon writes nothing",
 		e->leader.name, e->leader.guid,
 		e->leader.guid == e->own.guid
 			? ", which is ours, too (or it ran there less than a minute ago)"
@@ -234,9 +235,9 @@ int ibcc_election_may_write(const struct ibcc_election *e, int64_t now_s, struct
 	case IBCC_ELECTION_LEADS: return ibcc_why_set(why, 0, "%s", "");
 	case IBCC_ELECTION_ASKS:
 	case IBCC_ELECTION_STANDS:
-		return ibcc_why_set(
-			why, -EAGAIN,
-			"subnet administration has not reported yet which daemon leads");
+		return ibcc_why_set(why, -EAGAIN,
+				    "subnet administration has not reported yet which daemon "
+				    "leads: nothing is written until then");
 	case IBCC_ELECTION_FOLLOWS: return say_leader(e, why);
 	case IBCC_ELECTION_SILENT:
 		return ibcc_why_set(
@@ -247,7 +248,8 @@ int ibcc_election_may_write(const struct ibcc_election *e, int64_t now_s, struct
 	case IBCC_ELECTION_REFUSED:
 		return ibcc_why_set(why, 0,
 				    "subnet administration does not keep our ServiceRecord, so it "
-				    "is not known whether another daemon writes, too");
+				    "is not known whether another daemon writes, too: see the log "
+				    "of the subnet manager");
 	}
 	return -EAGAIN;
 }

@@ -215,7 +215,9 @@ static int refused(const struct ibcc_proto_header *h, const void *payload, struc
 	struct ibcc_proto_error e;
 
 	if (copy_payload(&e, sizeof(e), h, payload))
-		return ibcc_why_set(why, -EPROTO, "the OpenSM plugin sent a malformed refusal");
+		return ibcc_why_set(why, -EPROTO,
+				    "the OpenSM plugin sent a malformed refusal: install plugin "
+				    "and daemon from one release and restart opensm");
 	e.text[sizeof(e.text) - 1] = '\0';
 	return ibcc_why_set(why, -EPERM, "the OpenSM plugin refuses: %s%s%s",
 			    ibcc_proto_refusal_text(e.refusal), e.text[0] ? ": " : "", e.text);
@@ -239,13 +241,16 @@ static int broken(struct ibcc_plugin *p, int rc, struct ibcc_why *why)
 	disconnect(p);
 	switch (rc) {
 	case -ETIMEDOUT:
-		return ibcc_why_set(why, rc, "the OpenSM plugin at %s does not answer", p->path);
+		return ibcc_why_set(
+			why, rc, "the OpenSM plugin at %s does not answer, so nothing is written",
+			p->path);
 	case -ECANCELED: return ibcc_why_set(why, rc, "canceled while the OpenSM plugin was asked");
 	case -ENOMEM: return ibcc_why_set(why, rc, "no memory");
 	case -EPROTO:
 		return ibcc_why_set(why, rc,
 				    "what listens at %s does not speak the protocol of "
-				    "the OpenSM plugin",
+				    "the OpenSM plugin, so nothing is written: set plugin_socket "
+				    "to that of the plugin",
 				    p->path);
 	case -EPROTONOSUPPORT:
 		return ibcc_why_set(why, rc,
@@ -253,7 +258,9 @@ static int broken(struct ibcc_plugin *p, int rc, struct ibcc_why *why)
 				    "install both from one release and restart opensm",
 				    p->path, p->version, IBCC_PROTO_VERSION);
 	}
-	return ibcc_why_set(why, -ENOTCONN, "the connection to the OpenSM plugin at %s broke: %s",
+	return ibcc_why_set(why, -ENOTCONN,
+			    "the connection to the OpenSM plugin at %s broke, so it is not known "
+			    "which of the last changes it made: %s",
 			    p->path, strerror(-rc));
 }
 

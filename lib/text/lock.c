@@ -146,7 +146,10 @@ int ibcc_lock_take_over(const char *state_file, int *fd, struct ibcc_why *why)
 		return ibcc_why_set(why, -EBUSY,
 				    "another program is writing in place of the daemon that has %s",
 				    path);
-	return ibcc_why_set(why, rc, "the lock %s cannot be taken over: %s", path, strerror(-rc));
+	return ibcc_why_set(why, rc,
+			    "the lock %s cannot be taken over, so nothing is written: %s; check "
+			    "its owner and its rights",
+			    path, strerror(-rc));
 }
 
 int ibcc_lock_take(const char *state_file, int *fd, struct ibcc_why *why)
@@ -173,7 +176,10 @@ int ibcc_lock_take(const char *state_file, int *fd, struct ibcc_why *why)
 	if (rc == -EWOULDBLOCK)
 		rc = busy(*fd, path, why);
 	else if (rc != -ENOENT && rc != -ENOTDIR)
-		ibcc_why_set(why, rc, "the lock %s cannot be taken: %s", path, strerror(-rc));
+		ibcc_why_set(why, rc,
+			     "the lock %s cannot be taken, so nothing is written: %s; check its "
+			     "owner and its rights",
+			     path, strerror(-rc));
 	else
 		rc = 0;
 	if (*fd >= 0)
