@@ -35,14 +35,20 @@ static void clock_text(time_t now, char *buf, size_t len)
 		snprintf(buf, len, "?");
 }
 
-static void put(FILE *out, const char *label, const char *text, int columns)
+static void put_lines(FILE *out, const char *label, const char *text, int columns,
+		      unsigned int most)
 {
 	char begin[48];
 
 	snprintf(begin, sizeof(begin), "%s%-*s%s", tune_style(TUNE_DIM), LABEL, label,
 		 tune_style(TUNE_PLAIN));
 	if (*text)
-		tune_prose(out, columns, MOST_LINES, begin, text);
+		tune_prose(out, columns, most, begin, text);
+}
+
+static void put(FILE *out, const char *label, const char *text, int columns)
+{
+	put_lines(out, label, text, columns, MOST_LINES);
 }
 
 /* "45" or "45-67" of [least, most]. */
@@ -194,8 +200,9 @@ void tune_top_screen(FILE *out, const json_t *s, const char *trouble, time_t now
 		return;
 	}
 	put(out, "Verdict", tune_str(s, "verdict"), columns);
-	put(out, "Blocked", tune_blocked_text(s, text, sizeof(text)), columns);
-	put(out, "Effect", tune_gain_text(s, text, sizeof(text)), columns);
+	/* One line each: the most blocked sender and the largest gain come first. */
+	put_lines(out, "Blocked", tune_blocked_text(s, text, sizeof(text)), columns, 1);
+	put_lines(out, "Effect", tune_gain_text(s, text, sizeof(text)), columns, 1);
 	put_daemon(out, s, columns);
 	if (json_is_object(f)) {
 		snprintf(text, sizeof(text),
