@@ -57,7 +57,7 @@ guid_of() { sim settings -j | jq -r --arg node "$1" '.rows[] | select(.node == $
 one=$(guid_of source1) other=$(guid_of destination0)
 edited "an adapter of none of its roots" \
 	"(.data, .changes) |= . + [.[] | select(.node_guid == \"$one\") | .node_guid = \"$other\"]" \
-	'destination0 0x[0-9a-f]* that hold back more than any of its roots needs'
+	'destination0 port 1 that throttle more than any of its roots needs'
 
 # Words that are bound to nothing are not shown.
 jq '.summary = "it does nothing" | .paths = "it does nothing" | .roots[].explanation = "it does nothing" |
