@@ -46,17 +46,21 @@ walk_run()
 	*) in_home "$1" >"$dir/walk.$n" 2>&1 || fail "first day: $1: $(cat "$dir/walk.$n")" ;;
 	esac
 	case $1 in *rollback* | *disable*) ! is_on || fail "first day: $1 leaves: $(inside ibcc-tune show)" ;; esac
-	ok "first day: ${1%% *#*}"
+	ok "first day: ${1%%#*}"
 }
 walk_again() { in_home "${ran[$1]}" >"$dir/walk.$1" 2>&1; }
 as_shown() { sh "$top/tests/boot/expect.sh" "$dir/walk.expected" "$dir/walk.$1" >"$dir/walk.why"; }
 shown_again() { walk_again "$1" && as_shown "$1"; }
 
-# walk_expect COMMAND: the last one that has these words printed walk.expected; one that only looks may need some time.
+# walk_expect COMMAND: it printed walk.expected, the last one with these arguments; without COMMAND the last of all. One
+# that only looks may need some time.
 walk_expect()
 {
-	local n=$((${#ran[@]} - 1))
-	while [ "$n" -gt 0 ] && [[ ${ran[$n]} != *"$1"* ]]; do n=$((n - 1)); done
+	local n=$((${#ran[@]} - 1)) line
+	for ((; n > 0; n--)); do
+		line=${ran[$n]%%#*}
+		[[ $1 && "${line%"${line##*[! ]}"}" != *" ${1#ibcc-tune }" ]] || break
+	done
 	case ${ran[$n]} in
 	*' apply'* | *' rollback'* | *' disable'*) as_shown "$n" ;;
 	*) as_shown "$n" || wait_until 90 shown_again "$n" ;;
