@@ -208,7 +208,7 @@ sed '/^step Rehearse/,$d' "$dir/page" >"$dir/page.day"
 walk "$dir/page.day"
 sh_inside "grep -q '<svg' $home/fabric.html && grep -q leaf2 $home/fabric.html" || fail "the report has no drawing"
 sh_inside "rm -f $home/fabric.html $home/plan.json"
-inside ibcc-tune history | grep -q confirmed || fail "the history says nothing of what was confirmed"
+inside ibcc-tune history -j | grep -q '"outcome": *"confirmed"' || fail "the history says nothing of what was confirmed"
 
 sh_inside 'echo "mode: aply" >/etc/ibcc-tune/ibcc-tuned.yaml'
 ! inside systemctl reload ibcc-tuned >/dev/null 2>&1 || fail "a bad configuration is taken"
