@@ -289,7 +289,8 @@ static int execute(struct ibcc_service *s, const struct ibcc_debt *like, int64_t
 	if (ibcc_result_may_have_written(res))
 		ibcc_service_forget(s);
 	if (!rc)
-		ibcc_why_set(&s->debts.news, 0, "%s: %u changes verified", summary, res->n_verified);
+		ibcc_why_set(&s->debts.news, 0, "%s: %u changes verified", summary,
+			     res->n_verified);
 	return rc;
 }
 
