@@ -17,7 +17,7 @@ static json_t *counters(const struct ibcc_port_sample *p)
 	const struct ibcc_delta *d = &p->delta;
 	json_t *o, *bounds;
 
-	if (p->state != IBCC_SAMPLE_FRESH || !d->dt_ns)
+	if (!ibcc_sample_is_known(p) || !d->dt_ns)
 		return json_null();
 	bounds = json_array();
 	o = json_pack("{sI sI sb}", "interval_ns", (json_int_t)d->dt_ns, "tick_ps",

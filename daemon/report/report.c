@@ -47,7 +47,7 @@ static uint32_t count_saturated(const struct ibcc_snapshot *s)
 	for (i = 0; i < s->n_ports; i++) {
 		const struct ibcc_delta *d = &s->port[i].delta;
 
-		n += s->port[i].state == IBCC_SAMPLE_FRESH &&
+		n += ibcc_sample_is_known(&s->port[i]) &&
 		     ((d->flags[IBCC_CTR_XMIT_DATA] | d->flags[IBCC_CTR_XMIT_WAIT]) &
 		      IBCC_DELTA_SATURATED) != 0;
 	}

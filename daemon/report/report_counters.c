@@ -91,7 +91,7 @@ static void say_switches(json_t *list, const struct ibcc_topo *t, const struct i
 		for (uint32_t p = n->first_port + 1; p <= n->first_port + n->n_ports; p++) {
 			const struct ibcc_port_sample *ps = &s->port[p];
 
-			without += n->type == IBCC_NODE_SWITCH && ps->state == IBCC_SAMPLE_FRESH &&
+			without += n->type == IBCC_NODE_SWITCH && ibcc_sample_is_known(ps) &&
 				   (!ps->now.width[IBCC_CTR_XMIT_WAIT] || !ps->tick_ps);
 		}
 		if (!without)

@@ -19,7 +19,7 @@ static json_t *load(const struct ibcc_cycle *c, uint32_t port)
 	const struct ibcc_port_sample *s = &c->snapshot.port[port];
 	bool waits = s->tick_ps && ibcc_delta_exact(&s->delta, IBCC_CTR_XMIT_WAIT);
 
-	if (s->state != IBCC_SAMPLE_FRESH || s->trust.doubt != IBCC_DOUBT_NONE ||
+	if (!ibcc_sample_is_known(s) || s->trust.doubt != IBCC_DOUBT_NONE ||
 	    !ibcc_delta_exact(&s->delta, IBCC_CTR_XMIT_DATA))
 		return json_null();
 	return json_pack("{si so}", "mbps", (int)ibcc_delta_xmit_mbps(&s->delta), "wait_permille",

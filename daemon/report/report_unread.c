@@ -69,7 +69,7 @@ static uint32_t unsure(const struct ibcc_port_sample *p)
 {
 	uint32_t mask = 0;
 
-	if (p->state != IBCC_SAMPLE_FRESH)
+	if (!ibcc_sample_is_known(p))
 		return 0;
 	for (unsigned int c = 0; c < IBCC_CTR_COUNT; c++)
 		if (p->delta.flags[c] & IBCC_DELTA_SATURATED)

@@ -10,10 +10,11 @@
 #include <ibcc/trust.h>
 
 enum ibcc_sample_state {
-	IBCC_SAMPLE_NONE,        /* port down or never read */
-	IBCC_SAMPLE_FIRST,       /* read once: no difference yet */
-	IBCC_SAMPLE_FRESH,       /* read in this pass, delta valid */
-	IBCC_SAMPLE_STALE,       /* not answered in this pass; now is an older reading */
+	IBCC_SAMPLE_NONE,  /* port down or never read */
+	IBCC_SAMPLE_FIRST, /* read once: no difference yet */
+	IBCC_SAMPLE_FRESH, /* read in this pass, delta valid */
+	IBCC_SAMPLE_KEPT,  /* left out of this pass; reading and delta are of an earlier one */
+	IBCC_SAMPLE_STALE, /* not answered in this pass; now is an older reading */
 	IBCC_SAMPLE_UNREACHABLE, /* never answered, see err */
 };
 
@@ -30,6 +31,7 @@ struct ibcc_port_sample {
 	uint64_t tick_ps; /* length of PortXmitWait's tick; 0: not known, it is not believed */
 	struct ibcc_counters now;
 	uint64_t read_ns; /* when that was so: before now.t_ns at a port that was held */
+	uint64_t kept_ns; /* how long it was left out, until the pass before this one */
 	struct ibcc_delta delta;
 	struct ibcc_trust trust; /* by ibcc_trust_judge() */
 	enum ibcc_marked marked;
@@ -44,11 +46,11 @@ struct ibcc_mark {
 
 /* Samples by the topology's fabric-wide port index. */
 struct ibcc_snapshot {
-	uint64_t pass;        /* number of the pass, from 1 */
-	uint64_t t_ns;        /* when the pass ended */
-	uint64_t interval_ns; /* since the pass before, 0 for the first */
-	uint32_t n_fresh, n_stale, n_unreachable;
-	uint32_t n_doubted; /* ports that are not believed */
+	uint64_t pass;                            /* number of the pass, from 1 */
+	uint64_t t_ns;                            /* when the pass ended */
+	uint64_t interval_ns;                     /* since the pass before, 0 for the first */
+	uint32_t n_fresh, n_stale, n_unreachable; /* n_fresh: with a delta, also a kept one */
+	uint32_t n_doubted;                       /* ports that are not believed */
 	uint32_t n_ports;
 	struct ibcc_port_sample *port;
 	/* Logged since the pass before, of the switches that were asked: the newest, at most
@@ -77,10 +79,18 @@ void ibcc_snapshot_miss(struct ibcc_snapshot *s, uint32_t port, int err);
 /* Appends a packet that was marked since the pass before. -ENOMEM. */
 int ibcc_snapshot_mark(struct ibcc_snapshot *s, const struct ibcc_mark *m);
 
+/* Whether a port's delta is known, of this pass or kept from an earlier one. */
+static inline bool ibcc_sample_is_known(const struct ibcc_port_sample *p)
+{
+	return p->state == IBCC_SAMPLE_FRESH || p->state == IBCC_SAMPLE_KEPT;
+}
+
 /* Begins a pass (ports not recorded in it become stale, marks of the pass before are forgotten) and
- * ends it (counts the states).
+ * ends it (counts the states). If a pass reads only some ports (`only`, by index), all others keep
+ * what they have.
  */
 void ibcc_snapshot_begin(struct ibcc_snapshot *s);
+void ibcc_snapshot_begin_some(struct ibcc_snapshot *s, const bool *only);
 void ibcc_snapshot_end(struct ibcc_snapshot *s, uint64_t t_ns);
 
 /* Moves the readings of ports that both topologies have (same node GUID and port number) into a

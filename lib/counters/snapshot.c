@@ -31,8 +31,8 @@ void ibcc_snapshot_fini(struct ibcc_snapshot *s)
 
 static bool has_reading(const struct ibcc_port_sample *p)
 {
-	return p->state == IBCC_SAMPLE_FIRST || p->state == IBCC_SAMPLE_FRESH ||
-	       p->state == IBCC_SAMPLE_STALE;
+	return p->state == IBCC_SAMPLE_FIRST || p->state == IBCC_SAMPLE_STALE ||
+	       ibcc_sample_is_known(p);
 }
 
 void ibcc_snapshot_record(struct ibcc_snapshot *s, uint32_t port, const struct ibcc_counters *c,
@@ -95,11 +95,23 @@ int ibcc_snapshot_mark(struct ibcc_snapshot *s, const struct ibcc_mark *m)
 
 void ibcc_snapshot_begin(struct ibcc_snapshot *s)
 {
+	ibcc_snapshot_begin_some(s, NULL);
+}
+
+void ibcc_snapshot_begin_some(struct ibcc_snapshot *s, const bool *only)
+{
 	s->pass++;
 	s->n_marks = 0; /* their room is kept */
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		struct ibcc_port_sample *p = &s->port[i];
 
+		if (only && !only[i]) {
+			if (p->state == IBCC_SAMPLE_FRESH)
+				p->state = IBCC_SAMPLE_KEPT;
+			continue;
+		}
+		if (p->state != IBCC_SAMPLE_KEPT)
+			p->kept_ns = 0;
 		p->marked = IBCC_MARKED_UNKNOWN;
 		if (!has_reading(p))
 			continue;
@@ -119,6 +131,10 @@ void ibcc_snapshot_end(struct ibcc_snapshot *s, uint64_t t_ns)
 		case IBCC_SAMPLE_NONE:
 		case IBCC_SAMPLE_FIRST: break;
 		case IBCC_SAMPLE_FRESH: s->n_fresh++; break;
+		case IBCC_SAMPLE_KEPT:
+			s->n_fresh++;
+			s->port[i].kept_ns += s->interval_ns;
+			break;
 		case IBCC_SAMPLE_STALE: s->n_stale++; break;
 		case IBCC_SAMPLE_UNREACHABLE: s->n_unreachable++; break;
 		}

@@ -87,7 +87,7 @@ static void count(struct ibcc_port_sample *s)
 
 		if (s->state == IBCC_SAMPLE_FRESH && ibcc_delta_exact(&s->delta, (enum ibcc_ctr)c))
 			y->sum += s->delta.v[c];
-		else if (s->state != IBCC_SAMPLE_STALE)
+		else if (s->state != IBCC_SAMPLE_STALE && s->state != IBCC_SAMPLE_KEPT)
 			y->from_ns = 0;
 	}
 }
@@ -152,6 +152,9 @@ static void compare_ends(const struct ibcc_topo *t, struct ibcc_snapshot *s, uin
 	struct ibcc_tally *x = &a->trust.tally[same[k].sent];
 	struct ibcc_tally *y = &b->trust.tally[same[k].received];
 
+	/* One end was left out of this pass: the window goes on until both are read again. */
+	if (a->state == IBCC_SAMPLE_KEPT || b->state == IBCC_SAMPLE_KEPT)
+		return;
 	if (x->from_ns && y->from_ns) {
 		double ns = apart_ns(x->from_ns, y->from_ns) + apart_ns(a->read_ns, b->read_ns);
 		double bytes = ns * ibcc_topo_link_mbps(t, port) / 8000 + ON_ITS_WAY_BYTES;
@@ -374,6 +377,18 @@ void ibcc_trust_log(struct ibcc_trust *r, bool contradicted)
 	note(&r->log, contradicted ? MORE : RIGHT);
 }
 
+/* Whether a node was left out of this pass. */
+static bool is_left_out(const struct ibcc_topo_node *n, const struct ibcc_snapshot *s)
+{
+	bool kept = false, read = false;
+
+	for (uint32_t p = n->first_port + 1; p <= n->first_port + n->n_ports; p++) {
+		kept |= s->port[p].state == IBCC_SAMPLE_KEPT;
+		read |= s->port[p].state == IBCC_SAMPLE_FRESH;
+	}
+	return kept && !read;
+}
+
 /* A distrusted log without new entries can do no harm: such passes count towards believing it
  * again. */
 static void look_at_silent_logs(const struct ibcc_topo *t, struct ibcc_snapshot *s)
@@ -384,7 +399,7 @@ static void look_at_silent_logs(const struct ibcc_topo *t, struct ibcc_snapshot 
 
 		for (uint32_t k = 0; k < s->n_marks && f->stands; k++)
 			tells |= s->mark[k].node == i;
-		if (f->stands && !tells)
+		if (f->stands && !tells && !is_left_out(&t->node[i], s))
 			note(f, QUIET);
 	}
 }

@@ -38,12 +38,12 @@ static double sent_mbps(const struct ibcc_topo *t, const struct ibcc_snapshot *s
 	const struct ibcc_port_sample *p = &s->port[port];
 	uint32_t peer = t->port[port].peer;
 
-	if (p->state == IBCC_SAMPLE_FRESH && ibcc_delta_exact(&p->delta, IBCC_CTR_XMIT_DATA))
+	if (ibcc_sample_is_known(p) && ibcc_delta_exact(&p->delta, IBCC_CTR_XMIT_DATA))
 		return ibcc_delta_xmit_mbps(&p->delta);
 	if (peer == IBCC_NONE)
 		return 0;
 	p = &s->port[peer];
-	if (p->state == IBCC_SAMPLE_FRESH && ibcc_delta_exact(&p->delta, IBCC_CTR_RCV_DATA))
+	if (ibcc_sample_is_known(p) && ibcc_delta_exact(&p->delta, IBCC_CTR_RCV_DATA))
 		return ibcc_delta_rcv_mbps(&p->delta);
 	return -1;
 }

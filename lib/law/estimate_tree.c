@@ -74,7 +74,7 @@ static void count_unknown(const struct estimation *j, uint32_t in)
 	if (tr->flag[in] & TREE_UNKNOWN)
 		return;
 	tr->flag[in] |= TREE_UNKNOWN;
-	if (s->state == IBCC_SAMPLE_FRESH && ibcc_delta_exact(&s->delta, IBCC_CTR_RCV_DATA))
+	if (ibcc_sample_is_known(s) && ibcc_delta_exact(&s->delta, IBCC_CTR_RCV_DATA))
 		mbps = ibcc_delta_rcv_mbps(&s->delta);
 	else if (!mbps)
 		mbps = UINT32_MAX;

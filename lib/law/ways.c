@@ -77,8 +77,7 @@ static uint32_t sent_permille(const struct ibcc_topo *t, const struct ibcc_snaps
 	const struct ibcc_port_sample *p = &s->port[port];
 	uint32_t rate = ibcc_topo_link_mbps(t, port);
 
-	if (p->state != IBCC_SAMPLE_FRESH || !rate ||
-	    !ibcc_delta_exact(&p->delta, IBCC_CTR_XMIT_DATA))
+	if (!ibcc_sample_is_known(p) || !rate || !ibcc_delta_exact(&p->delta, IBCC_CTR_XMIT_DATA))
 		return 1000;
 	return (uint32_t)((uint64_t)ibcc_delta_xmit_mbps(&p->delta) * 1000 / rate);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Snapshots: states of ports over passes, and the move to a new topology. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fabrics.h"
@@ -23,6 +24,64 @@ static void record(struct ibcc_snapshot *s, uint32_t port, uint64_t t_ns, uint64
 	struct ibcc_counters c = reading(t_ns, data);
 
 	ibcc_snapshot_record(s, port, &c, 8000);
+}
+
+/* A pass that reads one port: the others keep what they have, and do not count as stale. Their next
+ * difference spans all that time.
+ */
+static void test_left_out(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	struct ibcc_snapshot s;
+	bool *only = calloc(t->n_ports, sizeof(*only));
+
+	(void)state;
+	assert_non_null(only);
+	assert_int_equal(ibcc_snapshot_init(&s, t), 0);
+	only[1] = true;
+	for (uint64_t k = 1; k <= 2; k++) {
+		ibcc_snapshot_begin(&s);
+		record(&s, 1, 10 * k * MS, 100 * k);
+		record(&s, 3, 10 * k * MS, 100 * k);
+		ibcc_snapshot_miss(&s, 5, -ETIMEDOUT);
+		ibcc_snapshot_end(&s, 10 * k * MS);
+	}
+	s.port[3].marked = s.port[1].marked = IBCC_MARKED_SOME;
+	for (uint64_t k = 1; k <= 3; k++) {
+		ibcc_snapshot_begin_some(&s, only);
+		record(&s, 1, (20 + k) * MS, 200 + k);
+		ibcc_snapshot_end(&s, (20 + k) * MS);
+		assert_int_equal(s.interval_ns, MS);
+		assert_int_equal(s.port[1].state, IBCC_SAMPLE_FRESH);
+		assert_int_equal(s.port[1].delta.v[IBCC_CTR_XMIT_DATA], 1);
+		assert_int_equal(s.port[1].marked, IBCC_MARKED_UNKNOWN);
+		assert_int_equal(s.port[1].kept_ns, 0);
+		assert_int_equal(s.port[3].state, IBCC_SAMPLE_KEPT);
+		assert_int_equal(s.port[3].delta.v[IBCC_CTR_XMIT_DATA], 100);
+		assert_int_equal(s.port[3].delta.dt_ns, 10 * MS);
+		assert_int_equal(s.port[3].marked, IBCC_MARKED_SOME);
+		assert_int_equal(s.port[3].kept_ns, k * MS);
+		assert_int_equal(s.port[5].state, IBCC_SAMPLE_UNREACHABLE);
+		assert_int_equal(s.n_fresh, 2);
+		assert_int_equal(s.n_stale, 0);
+		assert_int_equal(s.n_unreachable, 1);
+	}
+	ibcc_snapshot_begin(&s);
+	record(&s, 3, 24 * MS, 600);
+	ibcc_snapshot_end(&s, 24 * MS);
+	assert_int_equal(s.port[3].state, IBCC_SAMPLE_FRESH);
+	assert_int_equal(s.port[3].delta.v[IBCC_CTR_XMIT_DATA], 400);
+	assert_int_equal(s.port[3].delta.dt_ns, 4 * MS);
+	assert_int_equal(s.port[3].kept_ns, 3 * MS);
+	assert_int_equal(s.port[3].marked, IBCC_MARKED_UNKNOWN);
+	assert_int_equal(s.port[1].state, IBCC_SAMPLE_STALE);
+	ibcc_snapshot_begin(&s);
+	record(&s, 3, 25 * MS, 600);
+	ibcc_snapshot_end(&s, 25 * MS);
+	assert_int_equal(s.port[3].kept_ns, 0);
+	ibcc_snapshot_fini(&s);
+	free(only);
+	ibcc_topo_free(t);
 }
 
 static void test_states(void **state)
@@ -174,6 +233,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_states),
+		cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_rebase),
 		cmocka_unit_test(test_marks),
 	};

@@ -39,6 +39,7 @@ struct world {
 	struct ibcc_counters ctr[MAX_PORTS];
 	uint64_t seen[MAX_PORTS][2]; /* true bytes at the reading before */
 	unsigned int n;              /* passes */
+	const bool *only;            /* by port: what passes read; NULL: all */
 };
 
 static uint32_t rng;
@@ -118,9 +119,9 @@ static inline void read_port(struct world *w, uint32_t port)
 static inline void passes(struct world *w, unsigned int n)
 {
 	for (; n; n--, w->n++) {
-		ibcc_snapshot_begin(&w->s);
+		ibcc_snapshot_begin_some(&w->s, w->only);
 		for (uint32_t i = 0; i < w->t->n_ports; i++)
-			if (is_linked(w, i))
+			if (is_linked(w, i) && (!w->only || w->only[i]))
 				read_port(w, i);
 		ibcc_snapshot_end(&w->s, (w->n + 1) * INTERVAL_NS);
 		ibcc_trust_judge(w->t, &w->s);
