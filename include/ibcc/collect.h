@@ -32,6 +32,13 @@ int ibcc_collector_follow(struct ibcc_collector *c, const struct ibcc_topo *t,
  */
 void ibcc_collector_set_deadline(struct ibcc_collector *c, uint64_t ns);
 
+/* Until this is called again, passes read these ports alone (by index; borrowed; NULL: all, as at
+ * first), and the logs of their nodes. The other ports keep their readings, as IBCC_SAMPLE_KEPT.
+ * What is asked again after some passes waits for as many passes over all ports. The first pass
+ * over a topology must read all.
+ */
+void ibcc_collector_confine(struct ibcc_collector *c, const bool *port);
+
 /* The fabric has changed: the next pass asks again, and not only after some time, for what nodes
  * refused or did not answer. It also reads each port by itself.
  */

@@ -48,6 +48,11 @@ void ibcc_collector_set_deadline(struct ibcc_collector *c, uint64_t ns)
 	c->deadline_ns = ns;
 }
 
+void ibcc_collector_confine(struct ibcc_collector *c, const bool *port)
+{
+	c->only = port;
+}
+
 const struct ibcc_units *ibcc_collector_units(const struct ibcc_collector *c)
 {
 	return c->units;
@@ -372,12 +377,24 @@ static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 	int rc = 0;
 
 	for (uint32_t i = 0; i < t->n_nodes && rc == 0; i++) {
+		if (c->node[i].left_out)
+			continue;
 		c->node[i].answered = false;
 		rc = add_node(c, t, i, cc_key);
 		if (rc == 0)
 			rc = ibcc_collector_flush_if_full(c, tr, t);
 	}
 	return rc < 0 ? rc : ibcc_collector_flush(c, tr, t);
+}
+
+/* Notes which nodes have no port to read in this pass. */
+static void leave_out(struct ibcc_collector *c, const struct ibcc_topo *t)
+{
+	for (uint32_t i = 0; i < t->n_nodes; i++)
+		c->node[i].left_out = c->only != NULL;
+	for (uint32_t i = 0; c->only && i < t->n_ports; i++)
+		if (c->only[i])
+			c->node[t->port[i].node].left_out = false;
 }
 
 /* Sets the deadline: what is sent from now on must be answered within a part of the pass's time. */
@@ -397,7 +414,9 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 	if (s->n_ports != t->n_ports)
 		return -EINVAL;
 	rc = fit(c, t);
-	rc = rc < 0 ? rc : ibcc_marks_begin(&c->marks, t, actual);
+	if (rc == 0)
+		leave_out(c, t);
+	rc = rc < 0 ? rc : ibcc_marks_begin(&c->marks, t, actual, c->only);
 	ibcc_batch_clear(&c->batch);
 	/* Silence about what is only asked once must not use up the time for counters. */
 	limit(c, tr, from, 4);
@@ -414,12 +433,12 @@ int ibcc_collector_pass(struct ibcc_collector *c, struct ibcc_transport *tr,
 	tr->deadline_ns = 0;
 	if (rc < 0)
 		return rc;
-	c->pass++;
+	c->pass += !c->only;
 	c->simulated = tr->simulated;
 	end = ibcc_transport_fabric_ns(tr);
 	c->still = s->pass && end <= s->t_ns ? c->still + 1 : 0;
 	ibcc_sums_fill(c, t);
-	ibcc_snapshot_begin(s);
+	ibcc_snapshot_begin_some(s, c->only);
 	ibcc_collector_record(c, t, s);
 	ibcc_marks_record(&c->marks, t, s);
 	ibcc_snapshot_end(s, end);

@@ -74,7 +74,7 @@ int ibcc_caps_ask_classes(struct ibcc_collector *c, struct ibcc_transport *tr,
 		struct ibcc_node_state *n = &c->node[i];
 		bool again = ibcc_refusal_is_due(&n->refusal, c->pass);
 
-		if ((n->known && !n->silent && !again) || port == IBCC_NONE)
+		if ((n->known && !n->silent && !again) || port == IBCC_NONE || n->left_out)
 			continue;
 		if (again)
 			ibcc_refusal_note(&n->refusal, c->pass);
@@ -110,7 +110,7 @@ int ibcc_caps_ask_controls(struct ibcc_collector *c, struct ibcc_transport *tr,
 	for (uint32_t i = 0; i < t->n_ports && rc == 0; i++) {
 		struct ibcc_port_state *p = &c->port[i];
 
-		p->asked = ibcc_collector_is_active(t, i);
+		p->asked = ibcc_collector_is_active(t, i) && (!c->only || c->only[i]);
 		p->got = false;
 		p->err = 0;
 		p->now = (struct ibcc_counters){ 0 };

@@ -68,6 +68,17 @@ static bool switch_marks(const struct ibcc_topo *t, uint32_t node,
 	return false;
 }
 
+/* Whether a pass that reads the ports `only` (NULL: all) reads some of a node. */
+static bool is_among(const struct ibcc_topo *t, uint32_t node, const bool *only)
+{
+	const struct ibcc_topo_node *n = &t->node[node];
+	bool any = !only;
+
+	for (uint32_t p = n->first_port; !any && p <= n->first_port + n->n_ports; p++)
+		any = only[p];
+	return any;
+}
+
 static bool may_ask(const struct ibcc_mark_logs *m, const struct ibcc_node_log *n)
 {
 	return ibcc_ask_in_pass(m->pass, n->tries) &&
@@ -83,9 +94,9 @@ void ibcc_marks_ask_again(struct ibcc_mark_logs *m)
 }
 
 int ibcc_marks_begin(struct ibcc_mark_logs *m, const struct ibcc_topo *t,
-		     const struct ibcc_settings *actual)
+		     const struct ibcc_settings *actual, const bool *only)
 {
-	m->pass++;
+	m->pass += !only;
 	m->n_marks = 0;
 	if (make_room(m, t) < 0)
 		return -ENOMEM;
@@ -96,7 +107,7 @@ int ibcc_marks_begin(struct ibcc_mark_logs *m, const struct ibcc_topo *t,
 			*n = (struct ibcc_node_log){ .guid = t->node[i].guid };
 		n->maps = false;
 		n->wanted = actual && ibcc_topo_is_switch(t, i) && may_ask(m, n) &&
-			    switch_marks(t, i, actual);
+			    is_among(t, i, only) && switch_marks(t, i, actual);
 	}
 	return 0;
 }

@@ -34,7 +34,7 @@ struct ibcc_node_log {
 
 /* All zero is a valid beginning. */
 struct ibcc_mark_logs {
-	uint64_t pass;              /* number of the pass, from 1 */
+	uint64_t pass;              /* number of the pass over all ports, from 1 */
 	struct ibcc_node_log *node; /* owned; by the topology's index */
 	uint32_t n_nodes;
 	/* Marks of this pass; cap is what all switches can log at most. Owned. */
@@ -45,11 +45,12 @@ struct ibcc_mark_logs {
 void ibcc_marks_fini(struct ibcc_mark_logs *m);
 
 /* Begins a pass over t. It reads the logs of those switches that mark by `actual`, the settings of
- * t (NULL: they are not known, and no log is read). A node that was not there before begins with
- * empty state. Allocates only where nodes have come or gone. -ENOMEM.
+ * t (NULL: they are not known, and no log is read). If `only` is given, by port, it reads those of
+ * the nodes of these ports alone. A node that was not there before begins with empty state.
+ * Allocates only where nodes have come or gone. -ENOMEM.
  */
 int ibcc_marks_begin(struct ibcc_mark_logs *m, const struct ibcc_topo *t,
-		     const struct ibcc_settings *actual);
+		     const struct ibcc_settings *actual, const bool *only);
 /* Whether to read the node's log in this pass. */
 static inline bool ibcc_marks_wants(const struct ibcc_mark_logs *m, uint32_t node)
 {

@@ -92,5 +92,6 @@ void ibcc_collector_record(struct ibcc_collector *c, const struct ibcc_topo *t,
 	}
 	record_units(c, t, s);
 	for (uint32_t i = 0; i < t->n_nodes; i++)
-		c->node[i].silent = !c->node[i].answered;
+		if (!c->node[i].left_out)
+			c->node[i].silent = !c->node[i].answered;
 }

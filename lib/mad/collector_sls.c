@@ -94,7 +94,8 @@ int ibcc_collector_read_sls(struct ibcc_collector *c, struct ibcc_transport *tr,
 	for (uint32_t i = 0; i < n && !rc; i++) {
 		const struct ibcc_refusal *r = &c->node[t->port[port[i]].node].sl_refusal;
 
-		if (!r->wait || ibcc_refusal_is_due(r, c->pass))
+		if (s->port[port[i]].state != IBCC_SAMPLE_KEPT &&
+		    (!r->wait || ibcc_refusal_is_due(r, c->pass)))
 			rc = ibcc_collector_add(c, t, port[i], IBCC_ASK_SLS,
 						IBCC_PMA_ATTR_XMIT_DATA_SL);
 	}

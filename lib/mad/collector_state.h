@@ -42,8 +42,9 @@ struct ibcc_switch_sum {
 
 struct ibcc_node_state {
 	uint64_t guid;
-	bool known;  /* capabilities are as the node said */
-	bool silent; /* no port answered in the last pass */
+	bool known;    /* capabilities are as the node said */
+	bool silent;   /* no port answered in the last pass */
+	bool left_out; /* of this pass: it is not asked */
 	bool answered;
 	int err; /* why `known` is false */
 	/* of capabilities: the last answer stays valid, if there was one */
@@ -79,7 +80,8 @@ struct ibcc_port_state {
 };
 
 struct ibcc_collector {
-	uint64_t pass;      /* number of passes that are over */
+	uint64_t pass;      /* number of passes over all ports that have ended */
+	const bool *only;   /* by port: those to read; NULL: all; borrowed */
 	bool simulated;     /* see ibcc_transport:simulated, as in the last pass */
 	unsigned int still; /* passes in a row in which the fabric's time stood still */
 	struct ibcc_mark_logs marks;

@@ -5,7 +5,8 @@
  * Only switches whose ports were idle when they were read in detail are asked in this way. Since
  * then, all ports together may never have sent, or waited, more than a hundredth of what one of
  * their links can in an interval. Then no port can be congested. And taking the ports' counters
- * as unchanged is off by no more than that.
+ * as unchanged is off by no more than that. A pass over some ports alone (ibcc_collector_confine())
+ * asks for no sums.
  */
 #include <errno.h>
 
@@ -98,8 +99,8 @@ int ibcc_sums_ask(struct ibcc_collector *c, struct ibcc_transport *tr, const str
 	for (uint32_t i = 0; i < t->n_nodes && !rc; i++) {
 		struct ibcc_switch_sum *sum = &c->node[i].sum;
 
-		sum->asked = ibcc_topo_is_switch(t, i) && sum->can && !sum->lies && sum->idle &&
-			     c->node[i].known && limits(t, s, i, &words, &ticks);
+		sum->asked = !c->only && ibcc_topo_is_switch(t, i) && sum->can && !sum->lies &&
+			     sum->idle && c->node[i].known && limits(t, s, i, &words, &ticks);
 		sum->quiet = sum->answered = sum->missing = false;
 		if (sum->asked)
 			rc = ask(c, t, i);
@@ -108,7 +109,7 @@ int ibcc_sums_ask(struct ibcc_collector *c, struct ibcc_transport *tr, const str
 	}
 	if (!rc)
 		rc = ibcc_collector_flush(c, tr, t);
-	for (uint32_t i = 0; i < t->n_nodes && !rc; i++) {
+	for (uint32_t i = 0; !c->only && i < t->n_nodes && !rc; i++) {
 		struct ibcc_switch_sum *sum = &c->node[i].sum;
 
 		if (sum->asked && !sum->missing && limits(t, s, i, &words, &ticks))
@@ -169,7 +170,7 @@ static void judge(struct ibcc_collector *c, const struct ibcc_topo *t,
 void ibcc_sums_judge(struct ibcc_collector *c, const struct ibcc_topo *t,
 		     const struct ibcc_snapshot *s)
 {
-	for (uint32_t i = 0; i < t->n_nodes; i++)
+	for (uint32_t i = 0; !c->only && i < t->n_nodes; i++)
 		if (ibcc_topo_is_switch(t, i) && c->node[i].sum.can && !c->node[i].sum.quiet)
 			judge(c, t, s, i);
 }

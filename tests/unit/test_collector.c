@@ -107,6 +107,46 @@ static unsigned int passes_until_all(struct fixture *x, uint32_t node)
 	return n;
 }
 
+/* A pass over one port costs one MAD, and leaves all other readings as they are. The next pass over
+ * all has the right rates of the time in between.
+ */
+static void test_confined(void **state)
+{
+	struct fixture x = setup();
+	uint32_t port = fabric_port(x.t, LUSTRE_SW1, 5);
+	bool *only = calloc(x.t->n_ports, sizeof(*only));
+
+	(void)state;
+	assert_non_null(only);
+	only[port] = true;
+	for (unsigned int i = 0; i < 2; i++) {
+		fake_sleep(x.f, 100 * MS);
+		pass(&x);
+	}
+	ibcc_collector_confine(x.c, only);
+	for (unsigned int i = 0; i < 3; i++) {
+		fake_sleep(x.f, 10 * MS);
+		pass(&x);
+		assert_int_equal(x.f->n_class[4], 1);
+		assert_int_equal(x.s.n_fresh, LUSTRE_PORTS);
+		assert_int_equal(x.s.n_stale, 0);
+		assert_in_range(x.s.interval_ns, 10 * MS, 11 * MS);
+		assert_int_equal(x.s.port[port].state, IBCC_SAMPLE_FRESH);
+		assert_in_range(x.s.port[port].delta.dt_ns, 9 * MS, 11 * MS);
+		assert_int_equal(sample(&x, LUSTRE_SW1, 1)->state, IBCC_SAMPLE_KEPT);
+		assert_int_equal(sample(&x, LUSTRE_SRC1, 1)->state, IBCC_SAMPLE_KEPT);
+		assert_in_range(sample(&x, LUSTRE_SRC1, 1)->delta.dt_ns, 99 * MS, 101 * MS);
+	}
+	ibcc_collector_confine(x.c, NULL);
+	fake_sleep(x.f, 10 * MS);
+	pass(&x);
+	assert_rates(&x, LUSTRE_PORTS, 10);
+	assert_in_range(sample(&x, LUSTRE_SRC1, 1)->delta.dt_ns, 40 * MS, 42 * MS);
+	assert_in_range(sample(&x, LUSTRE_SRC1, 1)->kept_ns, 30 * MS, 32 * MS);
+	free(only);
+	teardown(&x);
+}
+
 /* Capabilities that were refused for a moment are there soon after it, or at once when the fabric
  * has changed; what was told before stays; and who refuses for good is asked once in 64 passes.
  */
@@ -453,6 +493,7 @@ int main(void)
 		cmocka_unit_test(test_passes),
 		cmocka_unit_test(test_capabilities),
 		cmocka_unit_test(test_without_samples_control),
+		cmocka_unit_test(test_confined),
 		cmocka_unit_test(test_refusals),
 		cmocka_unit_test(test_one_refusal),
 		cmocka_unit_test(test_dead_nodes),

@@ -94,6 +94,38 @@ static void test_only_what_is_new(void **state)
 	close_marks(&m);
 }
 
+/* A log that is left out of many passes still follows its last reading: all of them together are
+ * one pass. The log of a node with a port to read is read.
+ */
+static void test_left_out(void **state)
+{
+	struct marks m = open_marks();
+	bool *only = calloc(m.x.t->n_ports, sizeof(*only));
+
+	(void)state;
+	assert_non_null(only);
+	pass_with(&m.x, &m.actual);
+	mark_and_pass(&m, 0, 0);
+	only[fabric_port(m.x.t, LUSTRE_SRC1, 1)] = true;
+	ibcc_collector_confine(m.x.c, only);
+	for (uint16_t i = 0; i < 10; i++) {
+		mark_and_pass(&m, 1, 100 + i);
+		assert_marks(&m, 0, 0);
+	}
+	assert_int_equal(m.sw1->n_logs, 2);
+	ibcc_collector_confine(m.x.c, NULL);
+	mark_and_pass(&m, 1, 110);
+	assert_marks(&m, 11, 110);
+	only[fabric_port(m.x.t, LUSTRE_SW1, 5)] = true;
+	ibcc_collector_confine(m.x.c, only);
+	for (uint16_t i = 0; i < 10; i++) {
+		mark_and_pass(&m, 2, 200 + 2 * i);
+		assert_marks(&m, 2, 201 + 2 * i);
+	}
+	free(only);
+	close_marks(&m);
+}
+
 /* The clock's 32 bits go round between two readings, and between two packets. */
 static void test_wrap(void **state)
 {
@@ -458,6 +490,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_only_what_is_new),
+		cmocka_unit_test(test_left_out),
 		cmocka_unit_test(test_wrap),
 		cmocka_unit_test(test_ends_at_nonsense),
 		cmocka_unit_test(test_garbage),
