@@ -87,7 +87,12 @@ struct ibcc_root {
 			    waits for it */
 
 	/* Of this pass, whether or not it is a root in it: */
-	bool fresh;            /* its port's counters were read */
+	bool fresh; /* its port's counters were read */
+	/* Its port was left out of this pass: all is of the last pass that read it, and nothing is
+	 * counted or decided anew.
+	 */
+	bool kept;
+	uint64_t interval_ns;  /* between the last two passes that were to read its port */
 	bool doubted;          /* they are not believed: it is no root, whatever they say */
 	uint32_t packet_bytes; /* mean of what it sends, 64..8192 */
 
@@ -138,6 +143,7 @@ struct ibcc_estimate {
 	 * wrapped, or were cleared.
 	 */
 	uint32_t n_expected, n_usable, n_unsure;
+	bool partial;     /* some ports were left out of this pass: see struct ibcc_root:kept */
 	bool trustworthy; /* false: of too many of these nothing is known to act on it */
 	/* n_known in all: first n_roots that are roots in this pass, most severe first, then others
 	 * that have parameters.

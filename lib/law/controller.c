@@ -15,6 +15,11 @@
  *   admit   rule_admit.c   one more root is controlled
  *   group   group.c        roots that share sources share their values
  *
+ * A pass may leave out nodes (collect.h). A root whose port was left out is as it was: it is not
+ * judged, and none of its passes is counted. So passes, as all limits below have them, are those
+ * that read the root's port, and a root that is looked at ten times as often is decided on in a
+ * tenth of the time.
+ *
  * The first step that has reason to change a root does, and later ones leave it alone. Then all
  * roots settle for settle_passes: nothing is judged that the change has had no time to show in.
  *
@@ -115,6 +120,7 @@ bool ibcc_controller_suspects(const struct pass *p)
 
 		now |= (s->r.phase == IBCC_PHASE_HOLD || s->r.phase == IBCC_PHASE_LEARN) &&
 		       s->r.in_force && !s->settle && ibcc_estimate_sees(p->pic, seen) &&
+		       !seen->kept &&
 		       (has_outlier(s, seen) ||
 			(!seen->becn && seen->tree_wait_permille > c->p.victim_wait_permille));
 	}
@@ -197,10 +203,15 @@ static void follow(struct pass *p, struct ibcc_root_state *s, const struct ibcc_
 	struct ibcc_root_parameters *r = &s->r;
 
 	s->known = ibcc_estimate_find(p->pic, r->port);
+	s->done = s->known && s->known->kept;
+	if (s->done) {
+		s->known = s->root = s->now = NULL;
+		r->in_force = ibcc_phase_sets(r->phase) && in_force(p, s, unset);
+		return;
+	}
 	s->root = ibcc_estimate_sees(p->pic, s->known) ? s->known : NULL;
 	s->now =
 		s->root && s->root->confidence_permille >= IBCC_CONFIDENT_PERMILLE ? s->root : NULL;
-	s->done = false;
 	s->pause -= s->pause > 0;
 	if (!ibcc_phase_sets(r->phase))
 		return;

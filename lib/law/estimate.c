@@ -107,8 +107,9 @@ static struct load make_load(const struct estimation *j, uint32_t i, bool is_ca)
 				  s->trust.doubt == IBCC_DOUBT_NONE };
 	uint64_t sent;
 
-	if (!l.read || s->state != IBCC_SAMPLE_FRESH)
+	if (!l.read || !ibcc_sample_is_known(s))
 		return l;
+	l.kept = s->state == IBCC_SAMPLE_KEPT;
 	l.fecn = count(j, s, IBCC_CTR_RCV_FECN);
 	l.becn = tells_becns(s) ? count(j, s, IBCC_CTR_RCV_BECN) : 0;
 	/* A switch's port that counts no waits is left out; an adapter's waits are inferred. */
@@ -136,9 +137,9 @@ static void make_loads(const struct estimation *j)
 		load[i] = make_load(j, i, is_ca_port(j->t, i));
 		doubted += j->s->port[i].trust.doubt != IBCC_DOUBT_NONE;
 		expected += load[i].read;
+		j->out->partial |= load[i].kept;
 		usable += load[i].usable;
-		unsure +=
-			load[i].read && !load[i].usable && j->s->port[i].state == IBCC_SAMPLE_FRESH;
+		unsure += load[i].read && !load[i].usable && ibcc_sample_is_known(&j->s->port[i]);
 	}
 	/* If only our own adapter answers, its counters say nothing about a fabric. */
 	if (j->t->n_nodes == 1)
@@ -163,7 +164,7 @@ static void make_loads(const struct estimation *j)
  */
 static void note_load(struct ibcc_load *l, const struct load *now)
 {
-	if (!now->usable)
+	if (!now->usable || now->kept)
 		return;
 	l->mbps = l->known ? (l->mbps + now->mbps) / 2 : now->mbps;
 	l->wait_permille = l->known ? (l->wait_permille + now->waited) / 2 : now->waited;
@@ -213,13 +214,15 @@ static void count_becns(struct root_history *m, const struct estimation *j,
 		return;
 	fade = fmin(FADE_MAX, (double)now->becn / (IBCC_TELLING_BECNS * now->n_sources));
 	for (uint32_t i = 0; i < j->t->n_endports; i++) {
-		uint32_t port = j->t->endport[i];
+		const struct load *l = &j->load[j->t->endport[i]];
 
-		if (j->load[port].usable && tells_becns(&j->s->port[port]))
+		if (l->usable && !l->kept && tells_becns(&j->s->port[j->t->endport[i]]))
 			m->becn[i] *= 1 - fade;
 	}
 	for (uint32_t k = 0; k < now->n_sources; k++)
-		m->becn[j->t->port[now->source[k].port].endport] += (double)now->source[k].becn;
+		if (!j->load[now->source[k].port].kept)
+			m->becn[j->t->port[now->source[k].port].endport] +=
+				(double)now->source[k].becn;
 }
 
 /* Counts the contributors of a root (n_marked). Also counts how many they would be if all sent as
@@ -287,14 +290,17 @@ static int update_memory(struct estimation *j)
 		struct ibcc_root *r = &j->out->root[k];
 		struct root_history *of = &j->m->root[k];
 
-		of->present = ibcc_estimate_sees(j->out, r)
-				      ? of->present + (of->present < UINT16_MAX)
-				      : 0;
+		if (!r->kept)
+			of->present = ibcc_estimate_sees(j->out, r)
+					      ? of->present + (of->present < UINT16_MAX)
+					      : 0;
 		r->present = of->present;
 		r->becns = of->becn;
-		count_becns(of, j, r);
+		if (!r->kept)
+			count_becns(of, j, r);
 		name_contributors(of->becn, j->m->n_endports, r);
-		ret = ibcc_estimate_count_pairs(of, j, r);
+		if (!r->kept)
+			ret = ibcc_estimate_count_pairs(of, j, r);
 	}
 	ibcc_estimate_weigh_pairs(j);
 	return ret ? ret : ibcc_estimate_shares(j);

@@ -16,7 +16,8 @@
 
 /* One port's interval in comparable terms. */
 struct load {
-	bool usable;   /* fresh, and its counters were neither cleared nor at their end */
+	bool usable;   /* known, and its counters were neither cleared nor at their end */
+	bool kept;     /* left out of this pass: all is of an earlier one, and was counted then */
 	bool blind;    /* counts no waits; an adapter's `waited` is inferred then */
 	bool read;     /* counters are expected from it: an active external port that is believed */
 	uint32_t mbps; /* sent */

@@ -157,6 +157,8 @@ static void note_sent(struct root_history *m, const struct estimation *j, bool c
 		const struct load *l = &j->load[j->t->endport[i]];
 		struct endport_count *c = &m->marked[i];
 
+		if (l->kept)
+			continue;
 		c->mbps *= 1 - FADE;
 		c->reads *= 1 - FADE;
 		if (!counted || !l->usable)

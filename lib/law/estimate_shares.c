@@ -251,7 +251,7 @@ static void look_at(struct shares *s, const struct estimation *j, uint32_t k,
 {
 	struct ibcc_root *r = &j->out->root[k];
 
-	r->log = ibcc_estimate_check_log(j, m);
+	r->log = r->kept ? IBCC_LOG_OPEN : ibcc_estimate_check_log(j, m);
 	r->log_untrue = m->untrue;
 	r->logged = !m->untrue && is_known(m, j);
 	r->samples = m->samples;

@@ -44,7 +44,8 @@ int ibcc_ledger_lay(struct ibcc_ledger *l, const struct ibcc_topo *t,
 
 	if (!l->n_left)
 		return 0;
-	l->passes = is_needed(l, t, actual, pic) ? 0 : l->passes + pic->trustworthy;
+	l->passes =
+		is_needed(l, t, actual, pic) ? 0 : l->passes + (pic->trustworthy && !pic->partial);
 	goes = l->passes >= keep_passes;
 	for (uint32_t e = 0; !rc && e < l->n && e < actual->n; e++) {
 		if (l->hold[e] != IBCC_LEDGER_LEFT || actual->ep[e].support != IBCC_CC_SUPPORTED)

@@ -59,7 +59,7 @@ static bool is_counted(const struct ibcc_snapshot *s, const struct ibcc_root *no
 	for (uint32_t i = 0; i < now->n_sources; i++) {
 		const struct ibcc_port_sample *of = &s->port[now->source[i].port];
 
-		n += of->state == IBCC_SAMPLE_FRESH && of->now.width[IBCC_CTR_RCV_BECN] &&
+		n += ibcc_sample_is_known(of) && of->now.width[IBCC_CTR_RCV_BECN] &&
 		     !of->trust.doubt;
 	}
 	return n && 2 * n >= now->n_sources;
@@ -70,7 +70,7 @@ static bool is_due(const struct ibcc_topo *t, const struct ibcc_estimate *pic,
 {
 	struct ibcc_cc_sw_port_element el = ibcc_settings_effective(sw, t->port[now->port].num);
 	uint32_t bytes = now->packet_bytes ? now->packet_bytes : 1;
-	uint64_t packets = now->rate_mbps * pic->interval_ns / 8000 / bytes;
+	uint64_t packets = now->rate_mbps * now->interval_ns / 8000 / bytes;
 
 	return pic->trustworthy && now->fresh && !now->doubted && ibcc_estimate_sees(pic, now) &&
 	       now->tree_wait_permille > CONGESTED_PERMILLE &&

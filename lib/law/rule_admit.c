@@ -168,6 +168,8 @@ static void watch_root(struct pass *p, const struct ibcc_root *now)
 	if (!s)
 		return;
 	r = &s->r;
+	if (now->kept)
+		return;
 	s->absent = 0;
 	if (r->phase != IBCC_PHASE_WATCH)
 		return;
@@ -224,6 +226,14 @@ static void drop_doubted(struct pass *p)
 	}
 }
 
+/* Was a root's port left out of this pass? */
+static bool is_kept(const struct pass *p, const struct ibcc_root_state *s)
+{
+	const struct ibcc_root *known = ibcc_estimate_find(p->pic, s->r.port);
+
+	return known && known->kept;
+}
+
 void ibcc_rule_watch(struct pass *p)
 {
 	struct ibcc_controller *c = p->c;
@@ -232,7 +242,7 @@ void ibcc_rule_watch(struct pass *p)
 	for (uint32_t k = 0; k < c->par.n_roots; k++) {
 		struct ibcc_root_state *s = &c->par.root[k];
 
-		if (s->r.phase == IBCC_PHASE_BARRED && !--s->left)
+		if (s->r.phase == IBCC_PHASE_BARRED && !is_kept(p, s) && !--s->left)
 			ibcc_root_enter(s, IBCC_PHASE_WATCH, 0);
 	}
 	for (uint32_t i = 0; i < p->pic->n_roots; i++)
@@ -240,7 +250,7 @@ void ibcc_rule_watch(struct pass *p)
 	for (uint32_t k = c->par.n_roots; k-- > 0;) {
 		struct ibcc_root_state *s = &c->par.root[k];
 
-		if (s->r.phase == IBCC_PHASE_BARRED ||
+		if (s->r.phase == IBCC_PHASE_BARRED || is_kept(p, s) ||
 		    ibcc_estimate_sees(p->pic, ibcc_estimate_find(p->pic, s->r.port)))
 			continue;
 		s->absent++;
@@ -291,13 +301,13 @@ static int admit(struct pass *p, struct ibcc_root_state *s, const struct ibcc_ro
 	r->basis = contributors_known(now) ? IBCC_BASIS_MARKED : IBCC_BASIS_WAITING;
 	r->packet_bytes = now->packet_bytes;
 	r->threshold = ibcc_law_threshold(r->kind);
-	r->interval_ns = p->pic->interval_ns;
+	r->interval_ns = now->interval_ns;
 	s->now = now;
 	if (learns) {
 		ibcc_root_enter(s, IBCC_PHASE_LEARN, LEARN_PASSES);
 		ibcc_rules_say(p, IBCC_DECISION_LEARN, s);
 	} else {
-		ibcc_rules_drain_or_hold(p, s);
+		ibcc_rules_drain_or_hold(s);
 		ibcc_rules_say(p, IBCC_DECISION_ADMIT, s);
 	}
 	ibcc_rules_change(p, s);
@@ -360,7 +370,7 @@ int ibcc_rule_admit(struct pass *p)
 		struct ibcc_root_parameters *r;
 		bool confirmed;
 
-		if (!s || s->r.phase != IBCC_PHASE_WATCH)
+		if (!s || s->r.phase != IBCC_PHASE_WATCH || now->kept)
 			continue;
 		r = &s->r;
 		confirmed = s->seen >= c->p.confirm_passes &&

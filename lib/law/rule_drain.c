@@ -22,20 +22,22 @@
  * the root's rate free, and that alone empties the tree soon enough. Each port that waits has a
  * full buffer before it. While these are emptied, the packets that come out keep the root busy.
  */
-static uint16_t drain_passes(const struct pass *p, const struct ibcc_root_state *s)
+static uint16_t drain_passes(const struct ibcc_root_state *s)
 {
-	uint64_t ns =
-		s->now ? (uint64_t)s->now->n_waiting * IBCC_BUFFER_BYTES * 8000 / s->full_mbps : 0;
+	uint64_t ns;
 
-	if (s->r.kind != IBCC_CONGESTION_OUTPUT || ns * 8 <= DRAIN_SOON * p->pic->interval_ns)
+	if (!s->now || s->r.kind != IBCC_CONGESTION_OUTPUT)
 		return 0;
-	ns = 2 * ns / p->pic->interval_ns + 2;
+	ns = (uint64_t)s->now->n_waiting * IBCC_BUFFER_BYTES * 8000 / s->full_mbps;
+	if (ns * 8 <= DRAIN_SOON * s->now->interval_ns)
+		return 0;
+	ns = 2 * ns / s->now->interval_ns + 2;
 	return (uint16_t)(ns < DRAIN_MAX ? ns : DRAIN_MAX);
 }
 
-void ibcc_rules_drain_or_hold(const struct pass *p, struct ibcc_root_state *s)
+void ibcc_rules_drain_or_hold(struct ibcc_root_state *s)
 {
-	uint16_t passes = drain_passes(p, s);
+	uint16_t passes = drain_passes(s);
 
 	ibcc_root_enter(s, passes ? IBCC_PHASE_DRAIN : IBCC_PHASE_HOLD, passes);
 }
@@ -75,7 +77,7 @@ static void drain_again(struct pass *p, struct ibcc_root_state *s)
 		return;
 	s->returned = 0;
 	s->unmarked = false;
-	passes = drain_passes(p, s);
+	passes = drain_passes(s);
 	if (!passes)
 		return;
 	ibcc_root_enter(s, IBCC_PHASE_DRAIN, passes);

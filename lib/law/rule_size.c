@@ -47,7 +47,7 @@ static void end_learning(struct pass *p, struct ibcc_root_state *s)
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
 		r->member[i] = r->member[i] && known->becns[i] > 0;
 	ibcc_rules_say(p, IBCC_DECISION_LEARNT, s);
-	ibcc_rules_drain_or_hold(p, s);
+	ibcc_rules_drain_or_hold(s);
 	ibcc_rules_change(p, s);
 }
 

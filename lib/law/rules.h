@@ -128,7 +128,7 @@ void ibcc_rule_trim(struct pass *p, struct ibcc_root_state *s);
 int ibcc_rule_admit(struct pass *p);
 
 /* rule_drain.c: empties a root's tree, if needed, or else holds its sources. */
-void ibcc_rules_drain_or_hold(const struct pass *p, struct ibcc_root_state *s);
+void ibcc_rules_drain_or_hold(struct ibcc_root_state *s);
 /* rule_guard.c: do most of a root's members throttle all that they send, to any destination? */
 bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters *r);
 /* Ends control of a root because it did harm or frees no sender (`in_vain`). The root is not tried

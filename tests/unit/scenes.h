@@ -47,6 +47,7 @@ static inline struct ibcc_root *see(struct fixture *f, uint32_t node, unsigned i
 		.n_sources = n,
 		.source = f->s.source[k],
 		.fresh = true,
+		.interval_ns = f->s.pic.interval_ns,
 		.packet_bytes = 2000,
 		.becns = f->s.becns[k],
 		.sends = f->s.sends[k],

@@ -2,6 +2,36 @@
 /* Which roots are controlled, when, and for how long. */
 #include "scenes.h"
 
+/* Passes that left a root out do not count: it is neither confirmed nor judged by them, and it is
+ * not gone. The settings that it has stay.
+ */
+static void test_left_out(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = see_slow(f);
+	const struct ibcc_root_parameters *p;
+
+	pass(f);
+	r->kept = true;
+	passes(f, 50);
+	assert_int_equal(phase(f, r), IBCC_PHASE_WATCH);
+	r->kept = false;
+	r->interval_ns = 7000000;
+	pass(f);
+	assert_true(is_on(f, r));
+	p = hold(f, r);
+	assert_int_equal(p->interval_ns, 7000000);
+	f->n_changed = 0;
+	r->kept = true;
+	f->s.pic.n_roots = 0;
+	passes(f, 200);
+	assert_int_equal(phase(f, r), IBCC_PHASE_HOLD);
+	assert_true(p->in_force);
+	assert_int_equal(f->n_changed, 0);
+	r->kept = false;
+	assert_int_equal(passes_on(f, r, 100), f->p.quiet_passes);
+}
+
 /* Half of what a source sends on the mean, of two: 4 * (sent - 32000) is more than sent from 42667
  * on.
  */
@@ -481,6 +511,7 @@ static void test_other_topology(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		SCENE(test_left_out),
 		SCENE(test_sources_send_elsewhere),
 		SCENE(test_roots_of_one_switch),
 		SCENE(test_victims_wait),

@@ -386,7 +386,7 @@ static void test_receiver_is_fast(void **state)
 		const struct ibcc_root_parameters *p;
 		unsigned int n = 0;
 
-		f->s.pic.interval_ns = c[i].interval_ns;
+		f->s.pic.interval_ns = r->interval_ns = c[i].interval_ns;
 		r->n_waiting = 1;
 		p = hold(f, r);
 		r->wait_permille = 200;

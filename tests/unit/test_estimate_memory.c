@@ -96,6 +96,74 @@ static void test_missing(void **state)
 	assert_int_equal(f->e.becn, 240);
 }
 
+/* Passes that leave the root out count nothing: neither BECNs nor passes as a root. What they left
+ * out is counted by the next one that reads the root, as one pass; all is known meanwhile.
+ */
+static void test_root_left_out(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t port = fabric_port(f->t, LUSTRE_SW2, 1), usable;
+	bool only[256] = { false };
+	const struct ibcc_root *r;
+
+	becns(f, 100, 100, 40, 0);
+	r = becns(f, 100, 100, 40, 0);
+	assert_int_equal(r->interval_ns, TRAFFIC_INTERVAL_NS);
+	assert_false(f->e.partial);
+	usable = f->e.n_usable;
+	for (uint32_t i = 0; i < f->t->n_ports; i++)
+		only[i] = i != port;
+	for (unsigned int i = 0; i < 3; i++) {
+		traffic_pass_some(&f->tr, only);
+		r = ibcc_estimate_find(look(f), port);
+		assert_true(f->e.partial && f->e.trustworthy);
+		assert_int_equal(f->e.n_usable, usable);
+		assert_true(ibcc_estimate_sees(&f->e, r));
+		assert_true(r->kept);
+		assert_false(r->fresh);
+		assert_int_equal(r->present, 2);
+		assert_int_equal(r->n_marked, 3);
+		assert_in_range(r->rate_mbps, 14950, 14960);
+		assert_about(r->becns[endport_of(f, LUSTRE_SRC1)], 175);
+	}
+	pass(f);
+	r = at(f, port);
+	assert_false(r->kept);
+	assert_int_equal(r->present, 3);
+	assert_int_equal(r->interval_ns, 4 * TRAFFIC_INTERVAL_NS);
+	assert_about(r->becns[endport_of(f, LUSTRE_SRC1)], 231.25);
+}
+
+/* A source that is left out keeps its count and its load while the root's other sources go on. Its
+ * marks of an interval are still those that it had.
+ */
+static void test_source_left_out(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t port = fabric_port(f->t, LUSTRE_SW2, 1), out = fabric_port(f->t, LUSTRE_SRC1, 1);
+	bool only[256] = { false };
+	const struct ibcc_root *r;
+
+	becns(f, 100, 100, 40, 0);
+	becns(f, 100, 100, 40, 0);
+	for (uint32_t i = 0; i < f->t->n_ports; i++)
+		only[i] = i != out;
+	src(f, 0)->mbps = 0;
+	for (unsigned int i = 0; i < 3; i++) {
+		traffic_pass_some(&f->tr, only);
+		r = ibcc_estimate_find(look(f), port);
+		assert_false(r->kept);
+		assert_int_equal(r->present, 3 + i);
+		assert_int_equal(r->source[0].becn, 100);
+		assert_int_equal(r->becn, 240);
+		assert_int_equal(r->n_marked, 3);
+		assert_about(r->becns[endport_of(f, LUSTRE_SRC1)], 175);
+		assert_in_range(f->e.load[endport_of(f, LUSTRE_SRC1)].mbps, 4980, 4990);
+	}
+	assert_about(r->becns[endport_of(f, LUSTRE_SRC2)],
+		     100 * (1 + .75 + .75 * .75 + .421875 + .31640625));
+}
+
 /* Who has a fiftieth of what the second most marked one has contributes, if the first got 8 BECNs.
  * The heaviest counts as its BECNs less two deviations.
  */
@@ -264,9 +332,10 @@ int main(void)
 {
 #define MARKED(test) cmocka_unit_test_setup_teardown(test, setup_marked, teardown)
 	const struct CMUnitTest tests[] = {
-		MARKED(test_fades),        MARKED(test_impossible),   MARKED(test_missing),
-		MARKED(test_contributors), MARKED(test_known),        MARKED(test_loads),
-		MARKED(test_other_size),   MARKED(test_packet_bytes),
+		MARKED(test_fades),           MARKED(test_impossible),   MARKED(test_missing),
+		MARKED(test_contributors),    MARKED(test_known),        MARKED(test_loads),
+		MARKED(test_other_size),      MARKED(test_packet_bytes), MARKED(test_root_left_out),
+		MARKED(test_source_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,6 +68,7 @@ static void open_fixture(struct fixture *f)
 		.n_sources = SENDERS,
 		.source = f->source,
 		.fresh = true,
+		.interval_ns = 1000000,
 		.packet_bytes = 2000,
 	};
 	f->pic = (struct ibcc_estimate){

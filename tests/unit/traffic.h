@@ -42,11 +42,11 @@ static inline void traffic_init(struct traffic *tr, const struct ibcc_topo *t)
 		memset(tr->ctr[i].width, 64, sizeof(tr->ctr[i].width));
 }
 
-/* Makes one interval of the present loads. */
-static inline void traffic_pass(struct traffic *tr)
+/* Makes one interval of the present loads, in which only some ports are read (NULL: all). */
+static inline void traffic_pass_some(struct traffic *tr, const bool *only)
 {
 	tr->now_ns += TRAFFIC_INTERVAL_NS;
-	ibcc_snapshot_begin(&tr->s);
+	ibcc_snapshot_begin_some(&tr->s, only);
 	for (uint32_t i = 0; i < tr->t->n_ports; i++) {
 		const struct traffic_port *p = &tr->port[i];
 		struct ibcc_counters *c = &tr->ctr[i];
@@ -62,12 +62,19 @@ static inline void traffic_pass(struct traffic *tr)
 		c->v[IBCC_CTR_RCV_DATA] += tr->rcv_mbps[i] * (TRAFFIC_INTERVAL_NS / 1000) / 32;
 		c->v[IBCC_CTR_RCV_BECN] += p->becn;
 		c->v[IBCC_CTR_RCV_FECN] += p->fecn;
+		if (only && !only[i])
+			continue;
 		if (p->silent)
 			ibcc_snapshot_miss(&tr->s, i, -110);
 		else
 			ibcc_snapshot_record(&tr->s, i, c, p->unmeasured ? 0 : TRAFFIC_TICK_PS);
 	}
 	ibcc_snapshot_end(&tr->s, tr->now_ns);
+}
+
+static inline void traffic_pass(struct traffic *tr)
+{
+	traffic_pass_some(tr, NULL);
 }
 
 static inline struct traffic_port *traffic_at(struct traffic *tr, uint32_t node, unsigned int num)
