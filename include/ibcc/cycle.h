@@ -16,6 +16,7 @@
 #include <ibcc/collect.h>
 #include <ibcc/control.h>
 #include <ibcc/estimate.h>
+#include <ibcc/focus.h>
 #include <ibcc/ledger.h>
 #include <ibcc/plan.h>
 #include <ibcc/precheck.h>
@@ -46,6 +47,8 @@ struct ibcc_cycle_options {
 	bool clear_counters; /* see ibcc_collector_clear_full(); when something may be written */
 	bool trust_lft;      /* tune where packets need not go by the forwarding tables, too */
 	bool canary;         /* a plan for many nodes is begun with a few: <ibcc/rollout.h> */
+	uint32_t
+		focus_nodes; /* of at most so many nodes ports get fast passes; 0: there are none */
 	uint16_t readback_passes; /* all settings are read again after this many passes; 0: 60 */
 	struct ibcc_estimator_params estimator;
 	struct ibcc_tuner_params tuner;
@@ -55,6 +58,7 @@ struct ibcc_cycle_options {
 /* How the plan of a turn is to be carried out. */
 struct ibcc_act {
 	struct ibcc_applier *applier;
+	bool fast; /* read the focus alone, if there is one: ibcc_cycle_has_focus() */
 	struct ibcc_state *state; /* NULL: nothing is stored, and nothing compared with it */
 	const char *bookless;     /* why nothing can be stored: then things are taken off only */
 	bool repair;              /* write again what is not as we left it */
@@ -80,11 +84,13 @@ struct ibcc_cycle {
 	struct ibcc_estimator *estimator;
 	struct ibcc_tuner *tuner;
 	struct ibcc_snapshot snapshot;
+	struct ibcc_focus focus; /* what the next fast pass reads */
 	struct ibcc_settings actual;
 	bool actual_known;
 	uint16_t actual_age;                /* passes since the settings were read */
 	uint16_t missing_age, missing_wait; /* passes, for endports that did not answer */
 	struct ibcc_vendor vendor;          /* what nodes have beside the annex's control */
+	bool fast;                          /* this turn read the focus alone */
 	bool read;                          /* settings were read in this turn, all or ours */
 	uint32_t n_unread;                  /* ports without a reading in the turn before */
 	struct ibcc_ledger ledger;          /* the owner of each endport's settings */
@@ -172,6 +178,11 @@ char *ibcc_cycle_words(const struct ibcc_cycle *c);
 
 /* What is wrong with the fabric, see ibcc_words_verdict(): the caller's. NULL without memory. */
 char *ibcc_cycle_verdict(const struct ibcc_cycle *c);
+
+/* Whether a fast turn may come before the next one that reads all: something is worth it, and all
+ * settings are known, as only the others read settings.
+ */
+bool ibcc_cycle_has_focus(const struct ibcc_cycle *c);
 
 /* Reads all settings from the fabric, now. Returns as ibcc_readback_run(). */
 int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why);

@@ -65,6 +65,7 @@ void ibcc_cycle_fini(struct ibcc_cycle *c)
 	ibcc_settings_fini(&c->actual);
 	ibcc_vendor_fini(&c->vendor);
 	ibcc_snapshot_fini(&c->snapshot);
+	ibcc_focus_fini(&c->focus);
 	ibcc_collector_free(c->collector);
 	ibcc_estimator_free(c->estimator);
 	ibcc_tuner_free(c->tuner);
@@ -119,6 +120,7 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
 	c->actual = actual;
 	c->actual_known = false;
 	ibcc_audit_fini(&c->audit);
+	ibcc_focus_fini(&c->focus);
 	c->topo = topo;
 	ibcc_estimator_reset(c->estimator);
 	ibcc_cycle_forget(c);
@@ -444,6 +446,20 @@ static int look_at_books(struct ibcc_cycle *c, const struct ibcc_act *act, struc
 	return rc ? rc : audit(c, act, why);
 }
 
+bool ibcc_cycle_has_focus(const struct ibcc_cycle *c)
+{
+	return c->focus.n_ports && c->actual_known;
+}
+
+/* Chooses what the next fast turn reads. */
+static int focus(struct ibcc_cycle *c)
+{
+	if (!c->options.focus_nodes)
+		return 0;
+	return ibcc_focus_run(&c->focus, c->topo, &c->snapshot, &c->estimate,
+			      ibcc_tuner_parameters(c->tuner), c->options.focus_nodes);
+}
+
 int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
 	struct ibcc_why said = { "" };
@@ -455,12 +471,15 @@ int ibcc_cycle_run(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc
 			"the topology is not known yet: try again after the next polling cycle");
 	forget_decision(c);
 	c->mended = false;
+	c->fast = act->fast && ibcc_cycle_has_focus(c);
 	rc = ibcc_cycle_observe(c, act, why);
 	if (!rc)
 		rc = look_at_books(c, act, why);
 	if (rc || !c->snapshot.interval_ns || c->act_err)
 		return rc;
 	rc = decide(c, act, &said);
+	if (!rc)
+		rc = focus(c);
 	if (rc) {
 		forget_decision(c);
 		return ibcc_why_set(why, rc, "no decision: %s",

@@ -44,7 +44,7 @@ int ibcc_cycle_resume(struct ibcc_cycle *c, struct ibcc_state *state)
 	if (rc || !c->resume.n_roots)
 		return rc;
 	rc = ibcc_tuner_resume(c->tuner, c->topo, &c->resume, &c->actual, &c->ledger, false);
-	if (!rc && ++c->resume_passes >= c->options.tuner.quiet_passes)
+	if (!rc && !c->fast && ++c->resume_passes >= c->options.tuner.quiet_passes)
 		ibcc_control_fini(&c->resume);
 	return rc;
 }

@@ -34,6 +34,7 @@ struct loop {
 	struct ibcc_why why;
 	uint64_t pass_ps;
 	bool dry;           /* plans are made and not carried out */
+	bool fast;          /* the next pass reads the focus alone */
 	uint32_t n_changes; /* passes that carried out a plan */
 	uint64_t bytes[4];  /* by ibcc_flow_kind, at the start of the measuring window */
 	uint64_t since_ps;
@@ -131,6 +132,7 @@ static inline int loop_try(struct loop *l)
 	struct ibcc_why disk = { "" };
 	struct ibcc_act act = {
 		.applier = l->dry ? l->null : l->direct,
+		.fast = l->fast,
 		.state = l->dry ? NULL : l->state,
 		.who = "test",
 		.action = "tune",

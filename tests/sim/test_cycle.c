@@ -15,6 +15,7 @@
 /* What the victim gets without control, MB/s. */
 #define UNHELPED_MBYTES 623
 #define DRAIN_MBYTES    1870.76 /* what the slow server takes */
+#define ALL_PORTS       14u     /* both ends of seven links */
 
 static void start(struct loop *l, const struct ibcc_fault_options *fault)
 {
@@ -47,6 +48,54 @@ static void test_dry_writes_nothing(void **state)
 	assert_int_equal(ibcc_cycle_readback(&l.c, &l.why), 0);
 	loop_assert_same(&before, &l.c.actual);
 	ibcc_settings_fini(&before);
+	loop_end(&l);
+}
+
+/* Nine of ten passes read the focus: congestion is controlled as if all passes read all ports. There
+ * is no focus at first, and no fast pass while settings are not known.
+ */
+static void test_fast(void **state)
+{
+	unsigned int n_partial = 0;
+	struct loop l;
+	struct loop_rates r;
+
+	(void)state;
+	start(&l, NULL);
+	l.c.options.focus_nodes = 48;
+	l.fast = true;
+	loop_passes(&l, 1); /* there is no focus yet: it reads all */
+	assert_false(l.c.fast);
+	l.fast = false;
+	loop_passes(&l, 2);
+	assert_true(ibcc_cycle_has_focus(&l.c));
+	for (unsigned int i = 0; i < 100; i++) {
+		uint64_t before = l.tr->stats.sent;
+		uint32_t n_ports = l.c.focus.n_ports;
+
+		l.fast = i % 10 != 9;
+		loop_passes(&l, 1);
+		assert_int_equal(l.c.fast, l.fast);
+		assert_true(l.c.decided && l.c.estimate.trustworthy);
+		assert_int_equal(l.c.estimate.partial, l.fast && n_ports < ALL_PORTS);
+		assert_int_equal(l.c.snapshot.n_stale, 0);
+		assert_int_equal(l.c.snapshot.n_doubted, 0);
+		n_partial += l.c.estimate.partial;
+		/* counters, those of marks at an adapter, and two switches' logs */
+		if (l.fast && !l.c.result.set_mads)
+			assert_in_range(l.tr->stats.sent - before, n_ports, 2 * n_ports + 2);
+		if (i == 39)
+			loop_measure(&l);
+	}
+	assert_true(n_partial > 0);
+	r = loop_rates(&l);
+	assert_true(r.hot > .97 * DRAIN_MBYTES);
+	assert_true(r.victim > 1.5 * UNHELPED_MBYTES);
+	l.c.actual_known = false;
+	assert_false(ibcc_cycle_has_focus(&l.c));
+	l.fast = true;
+	loop_passes(&l, 1);
+	assert_false(l.c.fast);
 	loop_end(&l);
 }
 
@@ -279,6 +328,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dry_writes_nothing),
+		cmocka_unit_test(test_fast),
 		cmocka_unit_test(test_all_taken_back),
 		cmocka_unit_test(test_knows_the_settings),
 		cmocka_unit_test(test_another_topology),
