@@ -19,6 +19,10 @@ static int read_control(const struct ibcc_exp_reader *r, const struct ibcc_yaml_
 	static const struct ibcc_yaml_key keys[] = {
 		{ IBCC_YAML_MEMBER("poll_ms", DOUBLE, struct ibcc_live_options, poll_ms),
 		  .min = 0.01, .max = 10000 },
+		{ IBCC_YAML_MEMBER("fast_ms", DOUBLE, struct ibcc_live_options, fast_ms), .min = 0,
+		  .max = 10000 },
+		{ IBCC_YAML_MEMBER("fast_nodes", UINT, struct ibcc_live_options, fast_nodes),
+		  .min = 1, .max = 65535 },
 		{ IBCC_YAML_MEMBER("rtt_us", DOUBLE, struct ibcc_live_options, rtt_us), .min = 0,
 		  .max = 10000 },
 		{ IBCC_YAML_MEMBER("lose_percent", DOUBLE, struct ibcc_live_options, lose_percent),

@@ -24,7 +24,7 @@ struct live {
 	struct ibcc_transport *transport;   /* the transport of the daemon */
 	struct ibcc_applier *applier, *dry; /* dry: NULL, or used in place of `applier` */
 	struct ibcc_cycle cycle;
-	uint64_t next_pass_ps;
+	uint64_t next_pass_ps, last_pass_ps; /* last: when the last pass was due, fast or not */
 	uint32_t fault_node;
 };
 
@@ -34,7 +34,9 @@ struct live {
  */
 void ibcc_live_defaults(struct ibcc_live_options *o)
 {
-	*o = (struct ibcc_live_options){ .poll_ms = 1, .rtt_us = 1, .lose_percent = 0.1 };
+	*o = (struct ibcc_live_options){
+		.poll_ms = 1, .rtt_us = 1, .lose_percent = 0.1, .fast_nodes = 48
+	};
 	ibcc_estimator_defaults(&o->estimator);
 	ibcc_tuner_defaults(&o->tuner);
 }
@@ -100,6 +102,7 @@ static int live_start(void *arg, struct ibcc_engine *e)
 		.estimator = l->o->estimator,
 		.tuner = l->o->tuner,
 		.cpu_ns = l->o->cpu_ns,
+		.focus_nodes = l->o->fast_ms > 0 ? l->o->fast_nodes : 0,
 	};
 	struct ibcc_topo *t;
 	int rc;
@@ -212,11 +215,12 @@ static int note_round(struct live *l)
 	return round->summary ? 0 : -ENOMEM;
 }
 
-static int pass(struct live *l)
+static int pass(struct live *l, bool fast)
 {
 	int rc = strike(l); /* may replace the applier */
 	const struct ibcc_act act = {
 		.applier = l->dry ? l->dry : l->applier,
+		.fast = fast,
 		.who = "ibcc-bench",
 		.action = "tune",
 		.gate = IBCC_PRECHECK_NODES_OF_TREE,
@@ -234,18 +238,34 @@ static int pass(struct live *l)
 	return rc;
 }
 
+/* When the next pass is due, and whether it is a fast one. One that would come just before a pass
+ * over all is left out.
+ */
+static uint64_t next_pass(const struct live *l, bool *fast)
+{
+	uint64_t each_ps = ps_of_us(l->o->fast_ms * 1000), next_ps = l->last_pass_ps + each_ps;
+
+	*fast = each_ps && ibcc_cycle_has_focus(&l->cycle) &&
+		next_ps + each_ps / 2 < l->next_pass_ps;
+	return *fast ? next_ps : l->next_pass_ps;
+}
+
 /* A pass that is due at the very end waits for the next call, since it would only take time. */
 static int live_run(void *arg, uint64_t until_ps)
 {
 	struct live *l = arg;
+	uint64_t next_ps;
+	bool fast;
 	int rc = 0;
 
-	while (!rc && l->next_pass_ps < until_ps) {
-		if (l->next_pass_ps > ibcc_engine_now_ps(l->engine))
-			rc = ibcc_engine_run(l->engine, l->next_pass_ps);
+	while (!rc && (next_ps = next_pass(l, &fast)) < until_ps) {
+		if (next_ps > ibcc_engine_now_ps(l->engine))
+			rc = ibcc_engine_run(l->engine, next_ps);
 		if (!rc)
-			rc = pass(l);
-		l->next_pass_ps += ps_of_us(l->o->poll_ms * 1000);
+			rc = pass(l, fast);
+		l->last_pass_ps = next_ps;
+		if (!fast)
+			l->next_pass_ps += ps_of_us(l->o->poll_ms * 1000);
 	}
 	if (!rc && until_ps > ibcc_engine_now_ps(l->engine))
 		rc = ibcc_engine_run(l->engine, until_ps);

@@ -25,9 +25,11 @@ enum ibcc_live_fault {
 };
 
 struct ibcc_live_options {
-	double poll_ms;          /* from the beginning of one pass to that of the next */
-	double rtt_us;           /* of a request and its answer */
-	double lose_percent;     /* of all requests */
+	double poll_ms;      /* from the beginning of one pass to that of the next */
+	double fast_ms;      /* the same of passes that read the focus alone; 0: there are none */
+	uint32_t fast_nodes; /* of at most so many nodes, see struct ibcc_cycle_options */
+	double rtt_us;       /* of a request and its answer */
+	double lose_percent; /* of all requests */
 	bool whole_switch_marks; /* switches have no settings for single ports */
 	bool no_logs;            /* switches have no CongestionLog */
 	bool no_waits;           /* adapters' PortXmitWait stays zero */
