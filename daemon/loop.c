@@ -55,7 +55,9 @@ struct loop {
 	unsigned int failures; /* polling cycles in a row that failed, up to a limit */
 	/* CLOCK_MONOTONIC at the start of the daemon and of the last polling cycle */
 	uint64_t start_us, pass_us;
-	bool passing; /* that cycle is still running */
+	uint64_t all_us; /* when the next one is due that reads all ports */
+	bool passing;    /* that cycle is still running */
+	bool fast;       /* the next one reads only the focus */
 };
 
 static uint64_t now_us(struct loop *l)
@@ -114,6 +116,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *arg)
 	}
 	j->kind = IBCC_JOB_PASS;
 	j->want_metrics = ibcc_metrics_out_wanted(l->metrics);
+	j->fast = l->fast;
 	l->passing = true;
 	sd_event_source_set_time(l->stall_timer, l->pass_us + most_us(l) + 1000);
 	sd_event_source_set_enabled(l->stall_timer, SD_EVENT_ONESHOT);
@@ -128,17 +131,26 @@ uint64_t ibcc_loop_next_us(uint64_t began_us, uint64_t ended_us, uint64_t interv
 	return next > least ? next : least;
 }
 
-/* A fabric that cannot be reached is polled less and less often. */
-static void schedule_pass(struct loop *l, bool failed)
+/* A fabric that cannot be reached is polled less and less often. While something is worth it, fast
+ * polling cycles come between the others, but not just before one of these.
+ */
+static void schedule_pass(struct loop *l, const struct ibcc_job *pass)
 {
-	uint64_t wait = l->config.interval_ms * 1000ull;
+	uint64_t wait = l->config.interval_ms * 1000ull, now = now_us(l), fast;
+	uint64_t fast_wait = l->config.fast_interval_ms * 1000ull;
 
-	l->failures = !failed ? 0 : l->failures < MOST_DOUBLINGS ? l->failures + 1 : l->failures;
+	l->failures = !pass->err ? 0 : l->failures < MOST_DOUBLINGS ? l->failures + 1 : l->failures;
 	if (wait << l->failures < LONGEST_WAIT_US)
 		wait <<= l->failures;
 	else if (l->failures && wait < LONGEST_WAIT_US)
 		wait = LONGEST_WAIT_US;
-	sd_event_source_set_time(l->timer, ibcc_loop_next_us(l->pass_us, now_us(l), wait));
+	if (!pass->fast || pass->err)
+		l->all_us = ibcc_loop_next_us(l->pass_us, now, wait);
+	else if (l->all_us < now + fast_wait / LEAST_PAUSE_SHARE)
+		l->all_us = now + fast_wait / LEAST_PAUSE_SHARE;
+	fast = ibcc_loop_next_us(l->pass_us, now, fast_wait);
+	l->fast = pass->has_focus && fast + fast_wait / LEAST_PAUSE_SHARE < l->all_us;
+	sd_event_source_set_time(l->timer, l->fast ? fast : l->all_us);
 	sd_event_source_set_enabled(l->timer, SD_EVENT_ONESHOT);
 }
 
@@ -256,7 +268,7 @@ static int on_job_done(sd_event_source *source, int fd, uint32_t revents, void *
 			l->passing = false;
 			ibcc_metrics_out_pass(l->metrics, j->metrics, !j->err);
 			j->metrics = NULL;
-			schedule_pass(l, j->err != 0);
+			schedule_pass(l, j);
 			notify_status(l);
 		} else if (j->kind == IBCC_JOB_RECONFIGURE) {
 			reconfigured(l, j);

@@ -115,6 +115,7 @@ static void take_applies(struct ibcc_worker *w)
 static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 {
 	struct ibcc_job *first, *j;
+	const struct ibcc_cycle *now;
 	struct ibcc_request r = { 0 };
 	struct ibcc_queue others;
 
@@ -124,7 +125,13 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 	first = w->applies.first;
 	if (first)
 		r = ibcc_job_request(first);
-	pass->err = ibcc_service_pass(w->service, first ? &r : NULL, &pass->why);
+	if (pass->fast && !first)
+		pass->err = ibcc_service_pass_fast(w->service, &pass->why);
+	else
+		pass->err = ibcc_service_pass(w->service, first ? &r : NULL, &pass->why);
+	now = ibcc_service_cycle(w->service);
+	pass->fast &= now && now->fast;
+	pass->has_focus = !pass->err && now && ibcc_cycle_has_focus(now);
 	ibcc_explain_pass(w->explain, w->service, pass->err, &pass->why);
 	measure(w, pass);
 	while ((j = ibcc_queue_pop(&w->applies))) {

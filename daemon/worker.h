@@ -77,9 +77,11 @@ struct ibcc_job {
 	struct ibcc_config config;    /* reconfigure */
 	uint64_t cc_key;
 	bool want_metrics; /* polling cycle */
+	bool fast;         /* polling cycle: read the focus alone */
 	/* The answer. */
 	int err;
 	struct ibcc_why why;
+	bool has_focus;               /* polling cycle: the next one may be fast */
 	json_t *result;               /* owned; may be NULL */
 	struct ibcc_metrics *metrics; /* owned; may be NULL */
 };

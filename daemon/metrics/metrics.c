@@ -10,6 +10,7 @@ void ibcc_metrics_count(struct ibcc_metrics_totals *t, const struct ibcc_cycle *
 	enum ibcc_metrics_action action = IBCC_METRICS_KEEP;
 
 	t->passes++;
+	t->fast_passes += c && c->fast;
 	t->failed_passes += err != 0;
 	if (err || !c || !c->decided)
 		return;
@@ -58,7 +59,7 @@ static void take_port(struct ibcc_metrics *m, const struct ibcc_cycle *c, uint32
 	};
 	memcpy(to->width, s->now.width, sizeof(to->width));
 	memcpy(to->v, s->now.v, sizeof(to->v));
-	m->n_unsure += s->state == IBCC_SAMPLE_FRESH &&
+	m->n_unsure += ibcc_sample_is_known(s) &&
 		       ((s->delta.flags[IBCC_CTR_XMIT_DATA] | s->delta.flags[IBCC_CTR_XMIT_WAIT]) &
 			IBCC_DELTA_SATURATED);
 	if (sw != IBCC_NONE && ibcc_settings_port_marks(&c->actual.ep[sw], p->num))
@@ -152,6 +153,7 @@ static int take_fabric(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 	m->n_fresh = c->snapshot.n_fresh;
 	m->n_stale = c->snapshot.n_stale;
 	m->n_unreachable = c->snapshot.n_unreachable;
+	m->n_focus = c->focus.n_ports;
 	m->n_pending = ibcc_cycle_pending(c);
 	m->n_drifted = c->audit.drift.n;
 	m->n_unknown = c->audit.n_unknown;

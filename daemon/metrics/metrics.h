@@ -22,7 +22,7 @@ enum ibcc_metrics_action {
 
 /* Counts since the start of the daemon. */
 struct ibcc_metrics_totals {
-	uint64_t passes, failed_passes;
+	uint64_t passes, fast_passes, failed_passes;
 	uint64_t decisions[IBCC_METRICS_ACTIONS], codes[IBCC_DECISION_CODES];
 	uint64_t verified, unverified; /* writes */
 };
@@ -96,6 +96,7 @@ struct ibcc_metrics {
 	bool has_fabric;                  /* the members below are set */
 	bool decided;
 	uint32_t n_endports, n_fresh, n_stale, n_unreachable, n_unsure;
+	uint32_t n_focus;   /* ports that are read more often than the rest */
 	uint32_t n_pending; /* writes of the plan that are not on the fabric yet */
 	uint32_t n_drifted, n_unknown, n_held_back, n_held_below;
 	uint64_t passes_cut, pass_ns;

@@ -113,7 +113,9 @@ static void totals(struct ibcc_text *o, const struct ibcc_metrics_totals *t)
 	static const char *const action[IBCC_METRICS_ACTIONS] = { "keep", "propose", "write",
 								  "refuse" };
 
-	COUNTER(o, "ibcc_passes_total", "Passes over the counters of all ports.", t->passes);
+	COUNTER(o, "ibcc_passes_total", "Polling cycles.", t->passes);
+	COUNTER(o, "ibcc_passes_fast_total", "Polling cycles that read only the ports that matter.",
+		t->fast_passes);
 	COUNTER(o, "ibcc_passes_failed_total", "Passes that came to no decision for an error.",
 		t->failed_passes);
 	head(o, "ibcc_decisions_total", "counter",
@@ -156,6 +158,7 @@ static void fabric(struct ibcc_text *o, const struct ibcc_metrics *m)
 	one_of(o, "ibcc_ports", "state", "unreachable", m->n_unreachable);
 	GAUGE(o, "ibcc_ports_unsure", "Ports with saturated counters, which are not usable.",
 	      m->n_unsure);
+	GAUGE(o, "ibcc_ports_fast", "Ports that are read more often than the others.", m->n_focus);
 	GAUGE(o, "ibcc_endports", "Ports with a LID.", m->n_endports);
 	COUNTER(o, "ibcc_passes_cut_total", "Passes that came to their deadline.", m->passes_cut);
 	head(o, "ibcc_pass_duration_seconds", "gauge", "What reading the counters took last.");

@@ -77,7 +77,12 @@ static int run_cycle(struct ibcc_service *s, const struct ibcc_act *act, struct 
 	if (!rc)
 		ibcc_predictor_look(s->predictor, &s->cycle, s->state);
 
-	ibcc_mad_rate_look(&s->mad_rate, &s->transport->stats, ibcc_transport_now_ns(s->transport));
+	/* Fast passes are a part of what the passes over all cost: rates are means from one of
+	 * these to the next.
+	 */
+	if (!s->cycle.fast)
+		ibcc_mad_rate_look(&s->mad_rate, &s->transport->stats,
+				   ibcc_transport_now_ns(s->transport));
 	if (!rc && s->cycle.decided)
 		s->decided_ns = ibcc_now_ns();
 	if (rc == -EIO) {
@@ -115,11 +120,12 @@ static void act_by_request(struct ibcc_service *s, const struct ibcc_request *r,
 		ibcc_service_pause(s, NULL);
 }
 
-int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
-		      struct ibcc_why *why)
+static int run_pass(struct ibcc_service *s, const struct ibcc_request *apply, bool fast,
+		    struct ibcc_why *why)
 {
 	struct ibcc_act act = { .who = "ibcc-tuned",
 				.action = "tune",
+				.fast = fast,
 				.gate = IBCC_PRECHECK_NODES_OF_TREE };
 	struct ibcc_why disk = { "" }, led = { "" };
 	bool stored, writes, leads, refines, *within = NULL;
@@ -151,7 +157,7 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 	if (refines && ibcc_service_refine_act(s, &act, &within))
 		return conclude(s, ibcc_why_set(why, -ENOMEM, "no memory"), why);
 	writes = (ibcc_service_writes(s) || refines) && leads && !s->hold;
-	if (s->hold)
+	if (s->hold && !fast)
 		s->hold--;
 	act.applier = apply || writes ? s->applier : s->null_applier;
 	act.state = s->state;
@@ -169,12 +175,23 @@ int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 		ibcc_service_predict_written(s, newest);
 	if (!rc && !act.bookless)
 		count_hold(s, act.applier->writes && (s->cycle.acted || s->cycle.repair.n));
-	if (!rc && !apply && leads && !act.bookless)
+	if (!rc && !apply && !fast && leads && !act.bookless)
 		ibcc_service_pay(s);
 	if (apply)
 		ibcc_service_begin_trial(s, apply, rc ? rc : s->cycle.act_err,
 					 rc ? why : &s->cycle.blocked);
 	return conclude(s, rc, why);
+}
+
+int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
+		      struct ibcc_why *why)
+{
+	return run_pass(s, apply, false, why);
+}
+
+int ibcc_service_pass_fast(struct ibcc_service *s, struct ibcc_why *why)
+{
+	return run_pass(s, NULL, true, why);
 }
 
 void ibcc_service_answered(struct ibcc_service *s)
@@ -303,6 +320,13 @@ static json_t *mad_status(const struct ibcc_service *s)
 		return o;
 	json_decref(o);
 	return NULL;
+}
+
+/* What is read more often than the rest. */
+static json_t *focus_status(const struct ibcc_service *s, const struct ibcc_cycle *c)
+{
+	return json_pack("{si si si}", "ports", (int)c->focus.n_ports, "nodes",
+			 (int)c->focus.n_nodes, "interval_ms", (int)s->config.fast_interval_ms);
 }
 
 /* State of the traps that report fabric changes where there is no plugin to report them. */
@@ -435,6 +459,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 	if (o && c) {
 		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));
 		json_object_set_new(o, "routing", ibcc_report_routing(c));
+		json_object_set_new(o, "focus", focus_status(s, c));
 		json_object_set_new(o, "rollout", rollout_status(c));
 		json_object_set_new(o, "drift", drift_status(s, c));
 		json_object_set_new(o, "unknown_origin", unknown_status(c));

@@ -71,6 +71,11 @@ int ibcc_service_may_apply(struct ibcc_service *s, const struct ibcc_request *ap
 int ibcc_service_pass(struct ibcc_service *s, const struct ibcc_request *apply,
 		      struct ibcc_why *why);
 
+/* A polling cycle that reads only the ports in the cycle's focus, between two others. If there is
+ * no focus now, it reads all.
+ */
+int ibcc_service_pass_fast(struct ibcc_service *s, struct ibcc_why *why);
+
 /* A polling cycle that writes nothing, in any mode. */
 int ibcc_service_pass_dry(struct ibcc_service *s, struct ibcc_why *why);
 

@@ -232,6 +232,12 @@ void ibcc_service_pause(struct ibcc_service *s, const char *text)
 	write_pause(s);
 }
 
+/* Of how many nodes ports are read between two passes over all. */
+static uint32_t focus_nodes(const struct ibcc_config *c)
+{
+	return c->fast_interval_ms < c->interval_ms ? c->fast_nodes : 0;
+}
+
 /* Opens the port that the configuration names, or else the plugin's port. */
 static int open_port(struct ibcc_service *s, uint64_t plugins_guid, struct ibcc_why *why)
 {
@@ -249,6 +255,7 @@ static int open_port(struct ibcc_service *s, uint64_t plugins_guid, struct ibcc_
 					.clear_counters = c->clear_counters,
 					.trust_lft = c->trust_lft,
 					.canary = c->rollout == IBCC_ROLLOUT_WAY_CANARY,
+					.focus_nodes = focus_nodes(c),
 					.estimator = c->estimator,
 					.tuner = c->tuner };
 	struct ibcc_transport *umad, *t;
@@ -409,6 +416,8 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 	s->names_due = true;
 	s->cycle.options.trust_lft = config->trust_lft;
 	s->cycle.options.canary = config->rollout == IBCC_ROLLOUT_WAY_CANARY;
+	s->cycle.options.focus_nodes = focus_nodes(config);
+	ibcc_focus_fini(&s->cycle.focus);
 	if (s->cycle.rollout.n_ignorers) /* another chance */
 		s->cycle.actual_known = false;
 	s->cycle.rollout = (struct ibcc_rollout){ 0 };

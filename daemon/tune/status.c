@@ -52,6 +52,21 @@ static void print_mad_rates(FILE *out, const json_t *m)
 		tune_int(m, "smps_lately"), tune_int(m, "window"));
 }
 
+/* What is read more often than the rest, if anything is. */
+static void print_focus(FILE *out, const json_t *s)
+{
+	const json_t *f = json_object_get(s, "focus");
+
+	if (tune_int(f, "ports"))
+		fprintf(out,
+			"Focus:     %lld ports of %lld nodes are read every %g s, the others every "
+			"%g "
+			"s\n",
+			tune_int(f, "ports"), tune_int(f, "nodes"),
+			(double)tune_int(f, "interval_ms") / 1000,
+			(double)tune_int(s, "interval_ms") / 1000);
+}
+
 static void print_traps(FILE *out, const json_t *s)
 {
 	const json_t *t = json_object_get(s, "traps");
@@ -224,6 +239,7 @@ static void write_status(FILE *out, const json_t *s)
 	print_line(out, "Trial:", tune_trial_text(s, text, sizeof(text)));
 	print_sm(out, s);
 	print_fabric(out, s);
+	print_focus(out, s);
 	print_traps(out, s);
 	print_unread(out, json_object_get(json_object_get(s, "fabric"), "unread"));
 	print_unsure(out, json_object_get(json_object_get(s, "fabric"), "unsure"));

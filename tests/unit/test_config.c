@@ -147,11 +147,13 @@ static void test_all_keys(void **state)
 	load_ok(files_write(
 			"c.yaml",
 			"mode: apply\napply_via: direct\nca: mlx5_0\nport: 2\n"
-			"interval_ms: 50\nclear_counters: yes\ntimeout_ms: 50\nretries: 0\nwindow: "
+			"interval_ms: 50\nfast_interval_ms: 20\nfast_nodes: 7\nclear_counters: "
+			"yes\ntimeout_ms: 50\nretries: 0\nwindow: "
 			"128\nnode_window: 4\nnode_gap_us: 0\n"
 			"plugin_socket: /a\nuser: u\ncontrol_read_group: r\ncontrol_write_group: "
 			"w\ncontrol_socket: /b\nstate_file: \"/c \\\" d\"\n"
-			"cc_key_file: /e\nnode_name_map: /n\nmetrics_listen: 10315\nmetrics_file: /f\ncompat_names: "
+			"cc_key_file: /e\nnode_name_map: /n\nmetrics_listen: 10315\nmetrics_file: "
+			"/f\ncompat_names: "
 			"yes\nlog: {target: stderr, level: debug}\n"
 			"estimator: {full_permille: 1, fed_wait_permille: 2, ca_wait_permille: 3,\n"
 			"  slow_wait_permille: 4, stale_permille: 5}\n"
@@ -163,6 +165,8 @@ static void test_all_keys(void **state)
 	assert_string_equal(c.ca, "mlx5_0");
 	assert_int_equal(c.port, 2);
 	assert_int_equal(c.interval_ms, 50);
+	assert_int_equal(c.fast_interval_ms, 20);
+	assert_int_equal(c.fast_nodes, 7);
 	assert_true(c.clear_counters);
 	assert_int_equal(c.timeout_ms, 50);
 	assert_int_equal(c.retries, 0);
