@@ -301,11 +301,13 @@ int ibcc_focus_run(struct ibcc_focus *f, const struct ibcc_topo *t, const struct
 		list_starts(&c, pic, p);
 		choose(&c, f);
 	}
-	before = *f;
-	*f = rc ? (struct ibcc_focus){ 0 } : c.next;
-	c.next = rc ? c.next : before;
-	if (rc)
-		ibcc_focus_fini(&before);
+	if (rc) {
+		ibcc_focus_fini(f);
+	} else {
+		before = *f;
+		*f = c.next;
+		c.next = before;
+	}
 	fini(&c);
 	return rc;
 }
