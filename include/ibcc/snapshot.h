@@ -3,6 +3,7 @@
 #ifndef IBCC_SNAPSHOT_H
 #define IBCC_SNAPSHOT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <ibcc/counters.h>
@@ -31,7 +32,11 @@ struct ibcc_port_sample {
 	uint64_t tick_ps; /* length of PortXmitWait's tick; 0: not known, it is not believed */
 	struct ibcc_counters now;
 	uint64_t read_ns; /* when that was so: before now.t_ns at a port that was held */
-	uint64_t kept_ns; /* how long it was left out, until the pass before this one */
+	bool left_out;    /* of this pass: it is not read, whatever its state */
+	/* How long it has been left out: with this pass, or until the pass before one that reads
+	 * it.
+	 */
+	uint64_t kept_ns;
 	struct ibcc_delta delta;
 	struct ibcc_trust trust; /* by ibcc_trust_judge() */
 	enum ibcc_marked marked;

@@ -105,13 +105,14 @@ void ibcc_snapshot_begin_some(struct ibcc_snapshot *s, const bool *only)
 	for (uint32_t i = 0; i < s->n_ports; i++) {
 		struct ibcc_port_sample *p = &s->port[i];
 
-		if (only && !only[i]) {
+		if (!p->left_out)
+			p->kept_ns = 0;
+		p->left_out = only && !only[i];
+		if (p->left_out) {
 			if (p->state == IBCC_SAMPLE_FRESH)
 				p->state = IBCC_SAMPLE_KEPT;
 			continue;
 		}
-		if (p->state != IBCC_SAMPLE_KEPT)
-			p->kept_ns = 0;
 		p->marked = IBCC_MARKED_UNKNOWN;
 		if (!has_reading(p))
 			continue;
@@ -127,14 +128,13 @@ void ibcc_snapshot_end(struct ibcc_snapshot *s, uint64_t t_ns)
 	s->t_ns = t_ns;
 	s->n_fresh = s->n_stale = s->n_unreachable = 0;
 	for (uint32_t i = 0; i < s->n_ports; i++) {
+		if (s->port[i].left_out)
+			s->port[i].kept_ns += s->interval_ns;
 		switch (s->port[i].state) {
 		case IBCC_SAMPLE_NONE:
 		case IBCC_SAMPLE_FIRST: break;
-		case IBCC_SAMPLE_FRESH: s->n_fresh++; break;
-		case IBCC_SAMPLE_KEPT:
-			s->n_fresh++;
-			s->port[i].kept_ns += s->interval_ns;
-			break;
+		case IBCC_SAMPLE_FRESH:
+		case IBCC_SAMPLE_KEPT: s->n_fresh++; break;
 		case IBCC_SAMPLE_STALE: s->n_stale++; break;
 		case IBCC_SAMPLE_UNREACHABLE: s->n_unreachable++; break;
 		}

@@ -134,6 +134,35 @@ static void test_root_left_out(void **state)
 	assert_about(r->becns[endport_of(f, LUSTRE_SRC1)], 231.25);
 }
 
+/* A root whose port does not answer is not seen. Passes that leave it out then say nothing about
+ * it, and certainly not that it is gone.
+ */
+static void test_silent_root_left_out(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t port = hold(f, LUSTRE_SW2, 1, IBCC_CONGESTION_OUTPUT, 14960);
+	bool only[256] = { false };
+	const struct ibcc_root *r;
+
+	becns(f, 100, 100, 40, 0);
+	becns(f, 100, 100, 40, 0);
+	f->tr.port[port].silent = true;
+	pass(f);
+	r = ibcc_estimate_find(&f->e, port);
+	assert_non_null(r);
+	assert_false(r->kept || r->fresh || ibcc_estimate_sees(&f->e, r));
+	for (uint32_t i = 0; i < f->t->n_ports; i++)
+		only[i] = i != port;
+	for (unsigned int i = 0; i < 3; i++) {
+		traffic_pass_some(&f->tr, only);
+		r = ibcc_estimate_find(look(f), port);
+		assert_true(r && r->kept && !r->fresh);
+	}
+	pass(f);
+	r = ibcc_estimate_find(&f->e, port);
+	assert_false(r->kept || r->fresh);
+}
+
 /* A source that is left out keeps its count and its load while the root's other sources go on. Its
  * marks of an interval are still those that it had.
  */
@@ -332,10 +361,17 @@ int main(void)
 {
 #define MARKED(test) cmocka_unit_test_setup_teardown(test, setup_marked, teardown)
 	const struct CMUnitTest tests[] = {
-		MARKED(test_fades),           MARKED(test_impossible),   MARKED(test_missing),
-		MARKED(test_contributors),    MARKED(test_known),        MARKED(test_loads),
-		MARKED(test_other_size),      MARKED(test_packet_bytes), MARKED(test_root_left_out),
+		MARKED(test_fades),
+		MARKED(test_impossible),
+		MARKED(test_missing),
+		MARKED(test_contributors),
+		MARKED(test_known),
+		MARKED(test_loads),
+		MARKED(test_other_size),
+		MARKED(test_packet_bytes),
+		MARKED(test_root_left_out),
 		MARKED(test_source_left_out),
+		MARKED(test_silent_root_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,28 @@ static void test_left_out(void **state)
 	record(&s, 3, 25 * MS, 600);
 	ibcc_snapshot_end(&s, 25 * MS);
 	assert_int_equal(s.port[3].kept_ns, 0);
+	/* Each time that it is left out begins at nothing. */
+	for (uint64_t k = 26; k <= 30; k += 2) {
+		ibcc_snapshot_begin_some(&s, only);
+		record(&s, 1, k * MS, 300);
+		ibcc_snapshot_end(&s, k * MS);
+		assert_int_equal(s.port[3].kept_ns, MS);
+		assert_true(s.port[3].left_out && !s.port[1].left_out);
+		ibcc_snapshot_begin(&s);
+		record(&s, 1, (k + 1) * MS, 300);
+		record(&s, 3, (k + 1) * MS, 600);
+		ibcc_snapshot_end(&s, (k + 1) * MS);
+		assert_int_equal(s.port[3].kept_ns, MS);
+	}
+	/* One that did not answer is left out in the same way. */
+	ibcc_snapshot_begin(&s);
+	ibcc_snapshot_miss(&s, 3, -ETIMEDOUT);
+	ibcc_snapshot_end(&s, 32 * MS);
+	ibcc_snapshot_begin_some(&s, only);
+	ibcc_snapshot_end(&s, 33 * MS);
+	assert_int_equal(s.port[3].state, IBCC_SAMPLE_STALE);
+	assert_true(s.port[3].left_out);
+	assert_int_equal(s.port[3].kept_ns, MS);
 	ibcc_snapshot_fini(&s);
 	free(only);
 	ibcc_topo_free(t);
