@@ -232,12 +232,29 @@ static void follow(struct pass *p, struct ibcc_root_state *s, const struct ibcc_
 /* An interval that is far longer than the one before holds something that was not ours to choose,
  * or another choice of the operator's, which is one pass late.
  */
+static bool is_far_longer(uint64_t *before_ns, uint64_t ns)
+{
+	bool is = *before_ns && ns > INTERRUPTED * *before_ns;
+
+	*before_ns = ns;
+	return is;
+}
+
+/* Passes over all ports take longer than those over some, and come between them. So intervals are
+ * compared from one pass over all to the next, and between two passes over some that follow each
+ * other.
+ */
 static bool was_interrupted(struct ibcc_controller *c, const struct ibcc_estimate *pic)
 {
-	bool was = c->interval_ns && pic->interval_ns > INTERRUPTED * c->interval_ns;
+	bool follows_whole = !c->since_whole_ns;
+	uint64_t ns;
 
-	c->interval_ns = pic->interval_ns;
-	return was;
+	c->since_whole_ns += pic->interval_ns;
+	if (pic->partial)
+		return !follows_whole && is_far_longer(&c->partial_ns, pic->interval_ns);
+	ns = c->since_whole_ns;
+	c->since_whole_ns = 0;
+	return is_far_longer(&c->whole_ns, ns);
 }
 
 /* Too little was read to decide on anything. How long a bar lasts does not hang on that. */

@@ -23,7 +23,10 @@ struct ibcc_controller {
 	bool recommends;    /* nothing is written, whatever is decided */
 	const bool *within; /* by endport: others get no settings; NULL: any may; borrowed */
 	struct ibcc_parameters par;
-	uint64_t interval_ns;                 /* of the pass before, 0: none */
+	/* Intervals, 0: none: between the last two passes over all ports, since the last of these,
+	 * and of the last pass over some ports that followed another one.
+	 */
+	uint64_t whole_ns, since_whole_ns, partial_ns;
 	uint16_t since_change;                /* passes */
 	uint16_t suspect_wait, suspect_pause; /* passes until settings may be suspected again */
 	uint32_t gone_port;  /* root whose settings were removed last, or IBCC_NONE */

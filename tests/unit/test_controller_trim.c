@@ -414,6 +414,39 @@ static void test_kept_from_looking(void **state)
 	assert_in_range(n, IBCC_JUDGE_PASSES + 1, IBCC_JUDGE_PASSES + 3);
 }
 
+/* Passes over all ports take far longer than the fast ones between them. That is no interruption: a
+ * root in the focus is judged as fast as if there were only fast ones. A fast pass that comes late
+ * is one.
+ */
+static void test_fast_passes(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = see_full(f);
+	uint64_t usual_ns = f->s.pic.interval_ns;
+	uint32_t mbps = r->rate_mbps;
+	unsigned int n = 0;
+
+	hold(f, r);
+	r->becn = 10;
+	r->wait_permille = 0;
+	for (unsigned int i = 0; i < 40; i++) {
+		f->s.pic.partial = i % 10;
+		f->s.pic.interval_ns = i % 10 == 4 ? 9 * usual_ns
+				       : i % 10    ? usual_ns
+						   : 4 * usual_ns;
+		r->rate_mbps = i % 10 == 4 ? mbps / 10 : mbps;
+		pass(f);
+		assert_null(said(f, IBCC_DECISION_LOOSEN));
+	}
+	r->rate_mbps = mbps * 3 / 4;
+	do {
+		f->s.pic.partial = n % 3;
+		f->s.pic.interval_ns = n % 3 ? usual_ns : 4 * usual_ns;
+		pass(f);
+	} while (++n < 20 && !said(f, IBCC_DECISION_LOOSEN));
+	assert_in_range(n, 1, IBCC_JUDGE_PASSES + 3);
+}
+
 /* Marks that stop while sources wait: settings may be gone. Asked for ever more seldom. */
 static void test_suspects(void **state)
 {
@@ -504,6 +537,7 @@ int main(void)
 		SCENE(test_calm_receiver),
 		SCENE(test_calm_by_adapters),
 		SCENE(test_interrupted),
+		SCENE(test_fast_passes),
 		SCENE(test_kept_from_looking),
 		SCENE(test_suspects),
 		SCENE(test_suspects_one),
