@@ -13,8 +13,8 @@
 
 #include "daemon/explain_change.h"
 
-/* The log does not repeat within this many polling cycles what it has reported. Conditions that
- * come and go in every cycle would fill the log and say nothing.
+/* The log does not repeat within this many polling cycles over all ports what it has reported.
+ * Conditions that come and go in every cycle would fill the log and say nothing.
  */
 #define REMEMBER_PASSES 60u
 #define REMEMBER        256u
@@ -417,7 +417,7 @@ static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
 void ibcc_explain_cycle(struct ibcc_explain *x, const struct ibcc_cycle *c, enum ibcc_trouble code,
 			int err, const char *text)
 {
-	x->pass++;
+	x->pass += !(c && c->fast);
 	tell_trouble(x, code, err, text);
 	if (!c)
 		return;

@@ -17,8 +17,8 @@
  * repair, and a node that restarts again needs two.
  */
 #define IBCC_REPAIRS_MANY 4u
-/* Two repairs belong together if at most this many polling cycles lie between them. At the default
- * interval that is ten minutes, so a job that runs every five minutes is noticed, too.
+/* Two repairs belong together if at most this many polling cycles lie between them: 100 minutes at
+ * the default interval, so a job that runs every hour is noticed, too.
  */
 #define IBCC_REPAIRS_TOGETHER 600u
 /* The state is degraded for this many polling cycles after the last repair. The daemon reads its

@@ -15,7 +15,11 @@
  * full queues have to drain.
  */
 #define SETTLED_PASSES 6u
-#define SAMPLE_S       60
+/* Of these, so many must have read all ports: fast ones leave most loads as they were before. The
+ * loads of such a port are then new but for an eighth.
+ */
+#define WHOLE_PASSES 3u
+#define SAMPLE_S     60
 
 static void count_loads(const struct ibcc_cycle *c, int64_t *value)
 {
@@ -181,7 +185,7 @@ static void wait_anew(struct ibcc_service *s)
 	if (!e->newest)
 		return;
 	e->first = e->first ? e->first : e->newest;
-	e->passes = 0;
+	e->passes = e->whole = 0;
 	e->sampled_s = 0;
 }
 
@@ -205,7 +209,7 @@ static void begin_waiting(struct ibcc_service *s, int64_t newest,
 		json_decref(senders);
 	}
 	e->newest = newest;
-	e->passes = 0;
+	e->passes = e->whole = 0;
 	e->sampled_s = 0; /* so that the series has this moment */
 	find_turned_on(s);
 }
@@ -271,7 +275,9 @@ void ibcc_service_measure(struct ibcc_service *s, int64_t newest_before)
 	/* written by another process */
 	begin_waiting(s, newest_before, e->measured ? &e->last : NULL);
 	e->last = before = worse(&now, &e->pass);
-	if (e->first && ++e->passes == SETTLED_PASSES)
+	e->passes += e->first != 0;
+	e->whole += e->first && !s->cycle.fast;
+	if (e->first && e->passes >= SETTLED_PASSES && e->whole >= WHOLE_PASSES)
 		end_waiting(s);
 	/* When a polling cycle writes, its counters are from before the write, but its settings
 	 * from after it.

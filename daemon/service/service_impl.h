@@ -37,6 +37,7 @@ struct ibcc_service_trial {
 struct ibcc_service_effect {
 	int64_t newest, first; /* transactions first..newest wait; first is 0: none does */
 	unsigned int passes;   /* polling cycles since they were written */
+	unsigned int whole;    /* of these, those that read all ports */
 	bool measured;
 	/* values of the last cycle, and the worse of the last two */
 	struct ibcc_state_sample pass, last;
@@ -62,7 +63,7 @@ struct ibcc_service_refinement {
 	enum ibcc_refine_stage stage;
 	int64_t txn;
 	char *nodes;     /* where it may write, as in the state file; owned; NULL: it is over */
-	uint32_t passes; /* polling cycles since it began, or since the daemon's start */
+	uint32_t passes; /* over all ports, since it began, or since the daemon's start */
 	uint32_t steps, writes;
 	bool has_roots;
 	struct ibcc_why text; /* the last decision, or why it ended */

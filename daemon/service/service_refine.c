@@ -21,8 +21,8 @@
 
 #include "daemon/service/service_impl.h"
 
-/* Limit in polling cycles: half an hour at the default interval. The largest fabrics that were
- * simulated take a fifth of it.
+/* Limit in polling cycles over all ports: half an hour at the default interval. The largest fabrics
+ * that were simulated take a fifth of it.
  */
 #define MOST_PASSES 200u
 
@@ -156,7 +156,7 @@ void ibcc_service_look_at_refinement(struct ibcc_service *s)
 
 	if (r->stage != IBCC_REFINE_UNDER_WAY)
 		return;
-	r->passes++;
+	r->passes += !c->fast;
 	if (!c->decided) {
 		if (r->passes > MOST_PASSES)
 			end(s, IBCC_REFINE_ENDED, "no counters could be read for %u polling cycles",

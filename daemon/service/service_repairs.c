@@ -20,6 +20,8 @@ void ibcc_service_note_repair(struct ibcc_service *s)
 	uint64_t now_ns = ibcc_now_ns();
 	bool any = s->cycle.mended;
 
+	if (s->cycle.fast) /* it reads no settings, so it finds nothing to repair */
+		return;
 	ibcc_repair_counts_note(&r->counts, any ? &s->cycle.repaired : NULL);
 	if (!any)
 		return;

@@ -480,6 +480,46 @@ static void test_spoilt_plan(void **state)
 	close_scene(&x);
 }
 
+/* Fast polling cycles between the others take an apply farther, but they do not use up its limit,
+ * nor do they end a fight over settings. What was gained is measured by loads that are new at all
+ * ports.
+ */
+static void test_fast(void **state)
+{
+	unsigned int n_fast = 0, n_whole = 0;
+	json_t *status = NULL;
+	struct scene x;
+	uint64_t looks;
+
+	(void)state;
+	open_scene(&x, "fast.db", IBCC_MODE_OBSERVE);
+	x.s->cycle.options.focus_nodes = 48;
+	make_plan(&x);
+	passes(&x, 1);
+	assert_int_equal(apply_plan(&x, &me), 0);
+	passes(&x, 1);
+	assert_int_equal(x.s->refinement.passes, 1);
+	looks = x.s->repairs.counts.pass;
+	for (unsigned int i = 0; i < 9; i++) {
+		assert_int_equal(
+			ibcc_engine_run(x.l.engine, ibcc_engine_now_ps(x.l.engine) + PASS_PS), 0);
+		x.s->again.last_ns = ibcc_now_ns();
+		assert_int_equal(ibcc_service_pass_fast(x.s, &x.why), 0);
+		n_fast += x.s->cycle.fast;
+		n_whole += !x.s->cycle.fast;
+	}
+	assert_true(n_fast >= 6);
+	assert_int_equal(x.s->refinement.passes, 1 + n_whole);
+	assert_int_equal(x.s->repairs.counts.pass, looks + n_whole);
+	assert_string_equal(stage(&x, &status), "refining");
+	assert_true(x.s->effect.first);
+	json_decref(status);
+	complete(&x, "settled");
+	assert_good(&x);
+	assert_one_transaction(&x, "me");
+	close_scene(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -488,7 +528,7 @@ int main(void)
 		cmocka_unit_test(test_trial),       cmocka_unit_test(test_confirmed_early),
 		cmocka_unit_test(test_restart),     cmocka_unit_test(test_restart_later),
 		cmocka_unit_test(test_flap),        cmocka_unit_test(test_rollback),
-		cmocka_unit_test(test_spoilt_plan),
+		cmocka_unit_test(test_spoilt_plan), cmocka_unit_test(test_fast),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
