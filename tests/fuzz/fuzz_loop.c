@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The loop, from reading counters to writing settings, on a fabric of which some answers are lies:
  * the agents of a packet engine answer, and the input says which answers are altered and how.
- * Behind its end all are honest. The first byte: whether plans are carried out.
+ * Behind its end all are honest. The first byte: whether plans are carried out, and of how many
+ * nodes ports are read in three of four turns.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -164,11 +165,13 @@ static void replace(struct ibcc_cycle *c)
 	FUZZ_CHECK(ibcc_cycle_set_topology(c, t) == 0);
 }
 
-static void turn(struct liar *l, struct ibcc_cycle *c, struct ibcc_applier *a)
+static void turn(struct liar *l, struct ibcc_cycle *c, struct ibcc_applier *a, bool fast)
 {
-	const struct ibcc_act act = {
-		.applier = a, .who = "fuzz", .action = "tune", .gate = IBCC_PRECHECK_NODES_OF_TREE
-	};
+	const struct ibcc_act act = { .applier = a,
+				      .fast = fast,
+				      .who = "fuzz",
+				      .action = "tune",
+				      .gate = IBCC_PRECHECK_NODES_OF_TREE };
 	struct ibcc_engine *e = ibcc_inproc_engine(l->inner);
 	struct ibcc_why why = { "" };
 	int rc;
@@ -191,6 +194,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ibcc_yaml_errors errors = { 0 };
 	struct ibcc_applier *a;
 	struct ibcc_cycle c;
+	uint8_t first = next(&l);
 	int err = 0;
 
 	if (!sc.topo)
@@ -199,13 +203,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(l.inner);
 	ibcc_estimator_defaults(&o.estimator);
 	ibcc_tuner_defaults(&o.tuner);
+	o.focus_nodes = first / 2 % 8;
 	FUZZ_CHECK(ibcc_cycle_init(&c, &o, &l.base) == 0);
 	FUZZ_CHECK(ibcc_cycle_set_topology(&c, ibcc_topo_clone(sc.topo)) == 0);
-	a = next(&l) % 2 ? ibcc_applier_direct_new(&l.base, 0, false) : ibcc_applier_null_new();
+	a = first % 2 ? ibcc_applier_direct_new(&l.base, 0, false) : ibcc_applier_null_new();
 	FUZZ_CHECK(a);
 	l.honest = next(&l);
 	for (int i = 0; i < PASSES; i++)
-		turn(&l, &c, a);
+		turn(&l, &c, a, i % 4 != 3);
 	check_reports(&c);
 	ibcc_cycle_fini(&c);
 	ibcc_applier_free(a);

@@ -11,7 +11,8 @@
 
 static char path[64];
 static struct ibcc_state *rows; /* a database whose rows are replaced for each input, in memory */
-static sqlite3_stmt *insert_txn, *insert_change, *insert_trial, *insert_effect, *insert_sample;
+static sqlite3_stmt *insert_txn, *insert_change, *insert_trial, *insert_effect, *insert_sample,
+	*insert_sender;
 
 static void teardown(void)
 {
@@ -22,6 +23,7 @@ static void teardown(void)
 	sqlite3_finalize(insert_trial);
 	sqlite3_finalize(insert_effect);
 	sqlite3_finalize(insert_sample);
+	sqlite3_finalize(insert_sender);
 	ibcc_state_close(rows);
 	for (int i = 0; i < 2; i++) {
 		static const char *const ends[] = { "", "-journal" };
@@ -81,6 +83,9 @@ static void setup(void)
 	FUZZ_CHECK(!sqlite3_prepare_v2(rows->db,
 				       "INSERT OR IGNORE INTO sample (at, value) VALUES (?,?)", -1,
 				       &insert_sample, NULL));
+	FUZZ_CHECK(!sqlite3_prepare_v2(rows->db,
+				       "INSERT OR IGNORE INTO sender (txn, text) VALUES (?,?)", -1,
+				       &insert_sender, NULL));
 	atexit(teardown);
 }
 
@@ -125,8 +130,15 @@ static void use(struct ibcc_state *s)
 		look_at(&p);
 	ibcc_plan_fini(&p);
 	json_decref(ibcc_state_history(s, 5, &err));
-	for (int64_t id = 1; id < 4; id++)
+	for (int64_t id = 1; id < 4; id++) {
+		json_t *senders = ibcc_state_senders(s, id);
+
+		if (json_is_array(senders))
+			ibcc_state_keep_senders(s, id, id, senders);
+		json_decref(senders);
 		json_decref(ibcc_state_transaction(s, id, &err));
+	}
+	ibcc_state_turned_on(s);
 	free(ibcc_state_note(s, "paused"));
 	if (!ibcc_state_trial(s, &t) && t.pending)
 		ibcc_state_trial_end(s, t.txn, "confirmed", "me", &why);
@@ -137,7 +149,6 @@ static void use(struct ibcc_state *s)
 	ibcc_state_prune(s, 1000, 4096);
 	ibcc_state_give_up_damaged(s, &why);
 }
-
 struct input {
 	const uint8_t *data;
 	size_t size;
@@ -202,14 +213,25 @@ static void insert_any(sqlite3_stmt *st, struct input *in)
 	sqlite3_reset(st);
 }
 
+/* A row of a transaction, with the rest of the input as its text. */
+static void insert_rest(sqlite3_stmt *st, int64_t txn, struct input *in)
+{
+	sqlite3_bind_int64(st, 1, txn);
+	sqlite3_bind_text(st, 2, (const char *)in->data, (int)in->size, SQLITE_TRANSIENT);
+	in->size = 0;
+	sqlite3_step(st);
+	sqlite3_reset(st);
+}
+
 static void any_rows(struct input *in)
 {
 	uint8_t sealed;
 
-	sqlite3_exec(rows->db,
-		     "DELETE FROM change; DELETE FROM txn; DELETE FROM sqlite_sequence;"
-		     " DELETE FROM trial; DELETE FROM effect; DELETE FROM sample",
-		     NULL, NULL, NULL);
+	sqlite3_exec(
+		rows->db,
+		"DELETE FROM change; DELETE FROM txn; DELETE FROM sqlite_sequence;"
+		" DELETE FROM trial; DELETE FROM effect; DELETE FROM sample; DELETE FROM sender",
+		NULL, NULL, NULL);
 	for (int i = 0; i < 3; i++)
 		insert(insert_txn, in);
 	for (int i = 0; i < 16 && in->size; i++)
@@ -223,6 +245,7 @@ static void any_rows(struct input *in)
 		insert_any(insert_effect, in);
 		insert_any(insert_sample, in);
 	}
+	insert_rest(insert_sender, 1, in);
 	rows->book_fresh = false;
 	use(rows);
 }
