@@ -14,12 +14,13 @@ void ibcc_words_evidence(struct ibcc_text *x, const struct ibcc_topo *t,
 	ibcc_words_place(x, t, r->port);
 	if (r->kind == IBCC_CONGESTION_INPUT)
 		ibcc_text_add(x,
-			      ": full with %u Mb/s while its feeders wait %.1f %% (PortXmitWait)",
+			      ": full with %u Mb/s, and ports upstream are blocked %.1f %% of the "
+			      "time (PortXmitWait)",
 			      r->seen_mbps, r->tree_wait_permille / 10.0);
 	else
 		ibcc_text_add(x,
-			      ": it takes %u of %u Mb/s, and the port to it waits %.1f %% of the "
-			      "time (PortXmitWait)",
+			      ": it takes %u of %u Mb/s, and the port to it is blocked %.1f %% "
+			      "of the time (PortXmitWait)",
 			      r->seen_mbps, r->link_mbps, r->wait_permille / 10.0);
 }
 

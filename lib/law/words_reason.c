@@ -11,14 +11,14 @@ static void say_mask(struct ibcc_text *x, const struct ibcc_topo *t,
 {
 	if (r->kind == IBCC_CONGESTION_INPUT)
 		ibcc_text_add(x,
-			      "%s faces an adapter: with its Victim_Mask bit it goes on marking "
-			      "should that one become slow and grant no credits (IBA, annex A10)",
+			      "%s faces an adapter: its Victim_Mask bit lets it mark even if that "
+			      "adapter becomes slow and grants no credits (IBA, Annex A10)",
 			      name_of(t, r->port).text);
 	else
 		ibcc_text_add(x,
-			      "%s has no credits %.1f %% of the time (PortXmitWait): without its "
-			      "Victim_Mask bit it marks only while it has some (IBA, annex A10), "
-			      "which a slow adapter hardly grants; other ports do not mark",
+			      "%s has no credits %.1f %% of the time (PortXmitWait): its "
+			      "Victim_Mask bit lets it mark without credits as well (IBA, Annex "
+			      "A10); other ports do not mark",
 			      name_of(t, r->port).text, r->wait_permille / 10.0);
 }
 
@@ -34,12 +34,12 @@ static void say_port(struct ibcc_text *x, const struct ibcc_topo *t,
 }
 
 /* What n counts, and by what it is known. */
-static const char *who(const struct ibcc_root_parameters *r)
+static const char *counted(const struct ibcc_root_parameters *r)
 {
 	switch (r->basis) {
-	case IBCC_BASIS_WAITING: return "waiting (PortXmitWait) for";
+	case IBCC_BASIS_WAITING: return "blocked senders (PortXmitWait) of";
 	case IBCC_BASIS_MARKED: return "contributors (BECN) to";
-	case IBCC_BASIS_LOGGED: return "pairs (CongestionLog) limited by";
+	case IBCC_BASIS_LOGGED: return "flows (CongestionLog) limited by";
 	}
 	return "";
 }
@@ -53,7 +53,7 @@ static void say_table(struct ibcc_text *x, const struct ibcc_topo *t, const stru
 	ibcc_text_add(x,
 		      "%u %s %s at %u Mb/s (%s): fair share x = n C/R - 1 = %.2f packet times "
 		      "(Gusat et al. 2006: HSD), table to ",
-		      r->n, who(r), name_of(t, r->port).text, r->rate_mbps,
+		      r->n, counted(r), name_of(t, r->port).text, r->rate_mbps,
 		      r->basis == IBCC_BASIS_LOGGED ? "max-min" : "PortXmitData",
 		      why->law.fair_milli / 1000.0);
 	if (r->phase == IBCC_PHASE_DRAIN)
@@ -99,7 +99,7 @@ static void say_reason(struct ibcc_text *x, const struct ibcc_topo *t,
 {
 	switch (why->code) {
 	case IBCC_REASON_OVER:
-		ibcc_text_add(x, "contributes to no congestion any more: what it had before");
+		ibcc_text_add(x, "contributes to no congestion any more: the earlier value is restored");
 		break;
 	case IBCC_REASON_MASK: say_mask(x, t, &why->root); break;
 	case IBCC_REASON_SWITCH:
@@ -117,8 +117,8 @@ static void say_reason(struct ibcc_text *x, const struct ibcc_topo *t,
 	case IBCC_REASON_TABLE: say_table(x, t, why); break;
 	case IBCC_REASON_BALANCE: say_balance(x, t, why); break;
 	case IBCC_REASON_LEFT:
-		ibcc_text_add(x, "left by an earlier run, and no congestion needs it: what was "
-				 "there before");
+		ibcc_text_add(x, "previously applied, and no congestion needs it any more: the "
+				 "earlier value is restored");
 		break;
 	case IBCC_REASON_SWITCHED_OFF: ibcc_text_add(x, "congestion control is disabled"); break;
 	}

@@ -67,7 +67,7 @@ static void say_pairs(struct ibcc_text *x, const struct ibcc_topo *t, const stru
 		ibcc_text_add(x, " %u", r->pair[i].packets);
 	}
 	if (r->n_pairs > NAMES_MAX)
-		ibcc_text_add(x, " and %u more pairs", r->n_pairs - NAMES_MAX);
+		ibcc_text_add(x, " and %u more flows", r->n_pairs - NAMES_MAX);
 	if (r->n_pairs)
 		ibcc_text_add(x, " of %u packets", packets);
 }
@@ -85,15 +85,15 @@ int ibcc_estimate_explain(const struct ibcc_topo *t, const struct ibcc_root *r, 
 			      r->rate_mbps, r->link_mbps);
 	else if (r->hidden)
 		ibcc_text_add(&x,
-			      ": waits %.1f %% (PortXmitWait) for a switch that does not answer: "
-			      "congestion starts somewhere behind it",
+			      ": blocked %.1f %% of the time (PortXmitWait) by a switch that does "
+			      "not answer: congestion starts somewhere behind it",
 			      r->wait_permille / 10.0);
 	else
 		ibcc_text_add(&x,
 			      ": slow receiver, takes %u of %u Mb/s (PortXmitData); the port to it "
-			      "waits %.1f %% of the time (PortXmitWait)",
+			      "is blocked %.1f %% of the time (PortXmitWait)",
 			      r->rate_mbps, r->link_mbps, r->wait_permille / 10.0);
-	ibcc_text_add(&x, "; ports upstream wait up to %.1f %%", r->tree_wait_permille / 10.0);
+	ibcc_text_add(&x, "; ports upstream are blocked up to %.1f %%", r->tree_wait_permille / 10.0);
 	ibcc_words_sources(&x, t, r, IBCC_ROLE_CONTRIBUTOR, "; contributors (BECN) ", "");
 	ibcc_words_sources(&x, t, r, IBCC_ROLE_CANDIDATE,
 			   "; blocked, and suspected until marks show ", "");

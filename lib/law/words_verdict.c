@@ -44,7 +44,7 @@ static void say_root(struct ibcc_text *x, const struct ibcc_topo *t, const struc
 {
 	ibcc_words_place(x, t, r->port);
 	if (r->hidden)
-		ibcc_text_add(x, " waits for nodes that do not answer");
+		ibcc_text_add(x, " is blocked by nodes that do not answer");
 	else if (r->kind == IBCC_CONGESTION_INPUT)
 		ibcc_text_add(x, " is full");
 	else

@@ -243,7 +243,7 @@ static void test_observer(void **state)
 		assert_int_equal(ibcc_cycle_run(&x.l.c, &act, &x.l.why), 0);
 	}
 	assert_true(x.l.c.plan.n > 0);
-	assert_non_null(strstr(x.l.c.plan.change[0].reason, "earlier run"));
+	assert_non_null(strstr(x.l.c.plan.change[0].reason, "previously applied"));
 	assert_int_equal(x.l.tr->stats.sets, sets);
 	finish(&x);
 }

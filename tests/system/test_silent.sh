@@ -74,6 +74,6 @@ silent leaf2
 plan || fail "plan: $(cat "$TMP/plan.log")"
 equal "a silent switch, and all LIDs behind it" "$(gap plan)" \
 	"[\"leaf1\",8,\"switch\",$(printf '%s\n' "$(lid destination0)" "$SINK" "$(lid leaf2)" | sort -n | jq -sc .)]"
-wait_until 30 planned '(.roots | length == 1) and (.roots[0].explanation | test("for a switch that does not answer"))' ||
+wait_until 30 planned '(.roots | length == 1) and (.roots[0].explanation | test("by a switch that does not answer"))' ||
 	fail "a hidden root is not told: $(cat "$TMP/plan.json")"
 equal "no change is recommended for what it hides" "$(jq .writes "$TMP/plan.json")" 0

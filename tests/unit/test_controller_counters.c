@@ -50,12 +50,12 @@ static void test_first_settings(void **state)
 		f, LUSTRE_SW2, IBCC_CC_ATTR_SW_PORT_SETTING,
 		"congestion starts at slow (sw2 port 1): it takes 14960 of 32000 Mb/s, and the "
 		"port "
-		"to it waits 53.2 % of the time (PortXmitWait); mark there alone, from 25 % of the "
+		"to it is blocked 53.2 % of the time (PortXmitWait); mark there alone, from 25 % of the "
 		"queue on (Threshold 12)");
 	assert_why(f, LUSTRE_SW2, IBCC_CC_ATTR_SW_SETTING,
-		   "has no credits 53.2 % of the time (PortXmitWait): without its Victim_Mask bit");
+		   "has no credits 53.2 % of the time (PortXmitWait): its Victim_Mask bit lets it");
 	assert_why(f, LUSTRE_SRC2, IBCC_CC_ATTR_CCT,
-		   "waiting (PortXmitWait) for sw2 port 1 at 14960 Mb/s");
+		   "blocked senders (PortXmitWait) of sw2 port 1 at 14960 Mb/s");
 	assert_why(
 		f, LUSTRE_SRC2, IBCC_CC_ATTR_CA_SETTING,
 		"a BECN takes 7 % of the rate: CCTI_Increase 1; CCTI_Timer 37 * 1.024 us balances "

@@ -11,10 +11,10 @@
 
 #define SLOW_AT                                                                                    \
 	"congestion starts at h6 (leaf3 port 1): it takes 14960 of 32000 Mb/s, and the port to "   \
-	"it waits 53.2 % of the time (PortXmitWait)"
+	"it is blocked 53.2 % of the time (PortXmitWait)"
 #define FULL_AT                                                                                    \
-	"congestion starts at h6 (leaf3 port 1): full with 14960 Mb/s while its feeders wait "     \
-	"81.7 % (PortXmitWait)"
+	"congestion starts at h6 (leaf3 port 1): full with 14960 Mb/s, and ports upstream "        \
+	"are blocked 81.7 % of the time (PortXmitWait)"
 
 /* The one place that knows the sentences of decisions. */
 static const struct {

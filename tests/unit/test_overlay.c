@@ -75,7 +75,7 @@ static void test_tables(void **state)
 	}
 	assert_why_table(f, &x, 0, "x = n C/R - 1 = 8.00 packet times");
 	assert_why_table(f, &x, 2,
-			 "6 pairs (CongestionLog) limited by leaf0 port 3 at 32000 Mb/s (max-min): "
+			 "6 flows (CongestionLog) limited by leaf0 port 3 at 32000 Mb/s (max-min): "
 			 "fair share x = n C/R - 1 = 5.00 packet times (Gusat et al. 2006: HSD), "
 			 "table to 1.15 x + 0.2 = 5.95");
 	assert_why_table(f, &x, 7,
@@ -216,7 +216,7 @@ static void test_baseline(void **state)
 	f->refuse[endport_of(f, 7)] = true;
 	assert_int_equal(lay(f, &x), 1 + 2 + 8 * 2);
 	f->refuse[endport_of(f, 7)] = false;
-	assert_why_table(f, &x, 6, "what it had before");
+	assert_why_table(f, &x, 6, "any more: the earlier value");
 	assert_int_equal(lay(f, &x), 2);
 	for (uint32_t i = 0; i < before.n; i++)
 		assert_int_equal(ibcc_settings_differ(&before.ep[i], &f->actual.ep[i]), 0);

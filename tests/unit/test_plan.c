@@ -119,7 +119,7 @@ static void test_order_and_limits(void **state)
 		/* CCTI_Limit: the first 16 bits, cumulative (what ibccconfig enforces). */
 		assert_int_equal(c->new_data[0] << 8 | c->new_data[1], limit[i - 1]);
 		assert_int_equal(c->old_data[0] << 8 | c->old_data[1], 0);
-		assert_non_null(strstr(c->reason, "what it had before"));
+		assert_non_null(strstr(c->reason, "any more: the earlier value"));
 	}
 	assert_int_equal(f->plan.change[4].attr_id, 0x14);
 	assert_int_equal(f->plan.change[4].port, 0);

@@ -97,7 +97,7 @@ static void test_many(void **state)
 	f->e.n_roots = 1;
 	assert_verdict(
 		f, NULL,
-		"1 oversubscribed link: sw1 port 5 to sw2 port 5 waits for nodes that do not "
+		"1 oversubscribed link: sw1 port 5 to sw2 port 5 is blocked by nodes that do not "
 		"answer");
 	f->e = (struct ibcc_estimate){ 0 };
 }
