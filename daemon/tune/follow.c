@@ -60,16 +60,16 @@ static void print_effect(const json_t *effect)
 	const json_t *b = json_object_get(effect, "before"), *a = json_object_get(effect, "after");
 
 	if (!json_is_object(b) || !json_is_object(a)) {
-		printf("What it brought was not measured.\n");
+		printf("The effect was not measured.\n");
 		return;
 	}
-	printf("Measured before the first write, and %lld polling cycles after the last:\n",
+	printf("Measured before the first change, and %lld polling cycles after the last:\n",
 	       tune_int(effect, "passes"));
 	print_change("all adapters send", in_unit(b, "total_mbps"), in_unit(a, "total_mbps"),
 		     tune_rate_unit());
-	print_change("the longest wait", (double)tune_int(b, "wait_permille") / 10,
+	print_change("longest blocked time", (double)tune_int(b, "wait_permille") / 10,
 		     (double)tune_int(a, "wait_permille") / 10, "%");
-	printf("  %-22s%9lld -> %9lld\n", "adapters that wait", tune_int(b, "waiting"),
+	printf("  %-22s%9lld -> %9lld\n", "blocked adapters", tune_int(b, "waiting"),
 	       tune_int(a, "waiting"));
 	tune_print_senders(json_object_get(effect, "senders"));
 }

@@ -63,8 +63,8 @@ static void print_effect(const json_t *effect)
 	} line[] = {
 		{ "roots", "Roots", COUNT },
 		{ "victims", "Victims", COUNT },
-		{ "waiting", "Adapters that wait", COUNT },
-		{ "wait_permille", "Longest wait, %", PERMILLE },
+		{ "waiting", "Blocked adapters", COUNT },
+		{ "wait_permille", "Longest blocked time, %", PERMILLE },
 		{ "total_mbps", "All adapters send", MBPS },
 		{ "victim_mbps", "Victims send", MBPS },
 	};

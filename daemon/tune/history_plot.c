@@ -34,15 +34,15 @@ struct panel {
 
 static const struct curve roots[] = { { "roots", "roots", 1, true },
 				      { "victims", "victims", 1, true },
-				      { "waiting", "adapters that wait", 1, true } };
-static const struct curve waits[] = { { "wait_permille", "longest wait", 0.1, false } };
+				      { "waiting", "blocked adapters", 1, true } };
+static const struct curve waits[] = { { "wait_permille", "longest blocked time", 0.1, false } };
 static const struct curve rates[] = { { "total_mbps", "all adapters", 0, false },
 				      { "victim_mbps", "victims", 0, false } };
 static const struct curve settings[] = { { "switches_on", "switches", 1, true },
 					 { "adapters_on", "adapters", 1, true } };
 static const struct panel panels[] = {
 	{ "Congestion", "number", roots, COUNT(roots), 0 },
-	{ "Waiting (PortXmitWait)", "% of the time", waits, COUNT(waits), 100 },
+	{ "Blocked (PortXmitWait)", "% of the time", waits, COUNT(waits), 100 },
 	{ "Throughput", NULL, rates, COUNT(rates), 0 },
 	{ "With congestion control on", "number", settings, COUNT(settings), 0 },
 };

@@ -12,8 +12,9 @@
 #include <string.h>
 
 #include <ibcc/clean.h>
-#include <ibcc/table.h>
 
+#include "daemon/tune/prose.h"
+#include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
 #define CLASS "sys/class/infiniband"
@@ -115,19 +116,25 @@ static const char *cell(const json_t *v, char *buf, size_t len)
 
 static int print(json_t *ports)
 {
-	static const struct ibcc_table_column columns[] = {
-		{ "PORT", IBCC_LEFT },
-		{ "RECEIVED", IBCC_RIGHT },
-		{ "OUT OF ORDER", IBCC_RIGHT },
-		{ "PER MILLION", IBCC_RIGHT },
-		{ "SEQUENCE ERRORS", IBCC_RIGHT },
-		{ "IMPLIED NAKS", IBCC_RIGHT },
-		{ "DUPLICATE REQUESTS", IBCC_RIGHT },
+	static const struct tune_column columns[] = {
+		{ "PORT", IBCC_LEFT, "adapter and port of this host" },
+		{ "RECEIVED", IBCC_RIGHT, "packets that the port received (port_rcv_packets)" },
+		{ "OUT OF ORDER", IBCC_RIGHT,
+		  "packets that overtook an earlier one (out_of_sequence)" },
+		{ "PER MILLION", IBCC_RIGHT, "out-of-order packets in a million received ones" },
+		{ "SEQUENCE ERRORS", IBCC_RIGHT,
+		  "requests of this host that the other end received out of order "
+		  "(packet_seq_err)" },
+		{ "IMPLIED NAKS", IBCC_RIGHT,
+		  "requests whose answer was lost, as a later answer shows "
+		  "(implied_nak_seq_err)" },
+		{ "DUPLICATE REQUESTS", IBCC_RIGHT,
+		  "requests that arrived again (duplicate_request)" },
 	};
 	static const char *const keys[] = { "received_packets",      "out_of_sequence",
 					    "out_of_sequence_share", "packet_seq_err",
 					    "implied_nak_seq_err",   "duplicate_request" };
-	struct libscols_table *t = ibcc_table_new(columns, 7, stdout);
+	struct libscols_table *t = tune_table_new(columns, 7);
 	const json_t *p;
 	size_t i;
 
@@ -139,12 +146,13 @@ static int print(json_t *ports)
 			 (int)tune_int(p, "port"));
 		for (size_t k = 0; k < 6; k++)
 			row[k + 1] = cell(json_object_get(p, keys[k]), buf[k + 1], 80);
-		ibcc_table_add(t, row);
+		tune_table_add(t, row, 0, TUNE_PLAIN);
 	}
-	if (!t || ibcc_table_print(t))
-		return TUNE_ERROR;
-	puts("\nSince the counters were reset. \"unknown\": the adapter or its driver does not "
-	     "count it.");
+	if (!t)
+		return tune_fail("no memory");
+	tune_table_print_under(t, "Packets since the counters were reset");
+	putchar('\n');
+	tune_say("", "\"unknown\": the adapter or its driver does not count it.");
 	return fflush(stdout) ? TUNE_ERROR : TUNE_OK;
 }
 

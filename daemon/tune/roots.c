@@ -15,7 +15,22 @@
 #define SOURCES_SHOWN 12u
 
 static const char *const role_keys[] = { "contributors", "candidates", "victims" };
-static const char *const role_names[] = { "contributor", "candidate", "victim" };
+static const char *const role_names[] = { "contributor", "suspect", "victim" };
+
+static bool is_slow_receiver(const json_t *root)
+{
+	return !strcmp(tune_str(root, "kind"), "output");
+}
+
+const char *tune_root_kind(const json_t *root)
+{
+	return is_slow_receiver(root) ? "slow receiver" : "oversubscribed link";
+}
+
+const char *tune_root_kind_short(const json_t *root)
+{
+	return is_slow_receiver(root) ? "receiver" : "link";
+}
 
 json_int_t tune_expected_mbps(const json_t *prediction, const json_t *port)
 {
@@ -64,12 +79,13 @@ static struct libscols_table *source_table(void)
 	const struct tune_column columns[] = {
 		{ "ROOT", IBCC_RIGHT, "number of the congestion root, the worst first" },
 		{ "ROLE", IBCC_LEFT,
-		  "contributor: marks show that it causes the congestion; candidate: suspected "
-		  "until marks show; victim: it suffers" },
+		  "contributor: marks show that it causes the congestion; suspect: blocked, and no "
+		  "mark shows yet whether it contributes; victim: it suffers" },
 		{ "NODE", IBCC_LEFT, "name and GUID of the sender" },
 		{ "PORT", IBCC_RIGHT, "port of the sender" },
 		{ tune_rate_unit(), IBCC_RIGHT, "what it sends now" },
-		{ "WAIT%", IBCC_RIGHT, "share of the time in which it is blocked" },
+		{ "XMITWAIT%", IBCC_RIGHT,
+		  "share of the time in which it is blocked (PortXmitWait)" },
 		{ "BECN", IBCC_RIGHT, "notifications that it received in the last polling cycle" },
 		{ "EXPECTED", IBCC_RIGHT, "what it will send after the changes, as predicted" },
 	};
@@ -107,9 +123,9 @@ static void print_explained(const json_t *root, size_t number)
 {
 	char node[160];
 
-	printf("\n%sRoot %zu: %s port %lld, %s-generated%s\n", tune_style(TUNE_BOLD), number,
+	printf("\n%sRoot %zu: %s port %lld, %s%s\n", tune_style(TUNE_BOLD), number,
 	       tune_node_text(root, node, sizeof(node)), tune_int(root, "port"),
-	       tune_str(root, "kind"), tune_style(TUNE_PLAIN));
+	       tune_root_kind(root), tune_style(TUNE_PLAIN));
 	tune_say("  ", "%s", tune_str(root, "explanation"));
 }
 
@@ -133,7 +149,7 @@ static void add_root(struct libscols_table *t, const json_t *o, size_t number)
 {
 	char cell[7][32], node[160];
 	const char *row[] = { cell[0], tune_node_text(o, node, sizeof(node)),
-			      cell[1], tune_str(o, "kind"),
+			      cell[1], tune_root_kind_short(o),
 			      cell[2], cell[3],
 			      cell[4], cell[5],
 			      cell[6] };
@@ -154,11 +170,12 @@ static void print_root_table(const json_t *roots)
 		{ "ROOT", IBCC_RIGHT, "number of the congestion root, the worst first" },
 		{ "NODE", IBCC_LEFT, "name and GUID of the switch" },
 		{ "PORT", IBCC_RIGHT, "port of the switch where congestion starts" },
-		{ "KIND", IBCC_LEFT, "output: a slow receiver; input: an oversubscribed link" },
+		{ "KIND", IBCC_LEFT, TUNE_KIND_LEGEND },
 		{ tune_rate_unit(), IBCC_RIGHT, "what the port sends" },
-		{ "FEED%", IBCC_RIGHT, "longest blocked time of a port upstream" },
+		{ "UPSTREAM%", IBCC_RIGHT,
+		  "PortXmitWait share of the most blocked port upstream" },
 		{ "CONTR", IBCC_RIGHT, "number of contributors" },
-		{ "CAND", IBCC_RIGHT, "number of suspected contributors" },
+		{ "SUSP", IBCC_RIGHT, "number of suspected contributors" },
 		{ "VICT", IBCC_RIGHT, "number of victims" },
 	};
 	struct libscols_table *t = tune_table_new(columns, 9);

@@ -15,6 +15,12 @@ struct tune_source {
  * owns the array; NULL without memory.
  */
 struct tune_source *tune_sources_of(const json_t *root, const char *glob, size_t *n);
+/* What makes this root: "slow receiver" or "oversubscribed link", and for a column of a table
+ * "receiver" or "link".
+ */
+const char *tune_root_kind(const json_t *root);
+const char *tune_root_kind_short(const json_t *root);
+#define TUNE_KIND_LEGEND "receiver: a slow receiver; link: an oversubscribed link"
 /* The prediction for a port; -1 if there is none. */
 json_int_t tune_expected_mbps(const json_t *prediction, const json_t *port);
 

@@ -86,6 +86,23 @@ static void remember_legend(const struct tune_column *c)
 	n_legends += i == n_legends;
 }
 
+static void put_legend(FILE *out, int width, const char *name, const char *text)
+{
+	char label[NAME_BYTES + 4];
+
+	snprintf(label, sizeof(label), "  %-15s", name);
+	tune_prose(out, width, 0, label, text);
+}
+
+void tune_table_print_legend(FILE *out, int width, const struct tune_column *column, size_t n)
+{
+	if (!wish.explains)
+		return;
+	fputc('\n', out);
+	for (size_t i = 0; i < n; i++)
+		put_legend(out, width, column[i].name, column[i].legend);
+}
+
 /* Prints what the visible columns mean, unless an earlier table has done so. */
 static void print_legend(struct libscols_table *t)
 {
@@ -93,7 +110,6 @@ static void print_legend(struct libscols_table *t)
 
 	for (size_t i = 0; i < n_legends; i++) {
 		struct libscols_column *c = find(t, legend[i].name);
-		char label[NAME_BYTES + 4];
 
 		if (!c || scols_column_is_hidden(c) || legend[i].printed)
 			continue;
@@ -101,24 +117,29 @@ static void print_legend(struct libscols_table *t)
 			putchar('\n');
 		first = false;
 		legend[i].printed = true;
-		snprintf(label, sizeof(label), "  %-15s", legend[i].name);
-		tune_say(label, "%s", legend[i].text);
+		put_legend(stdout, tune_columns(), legend[i].name, legend[i].text);
 	}
+}
+
+struct libscols_table *tune_table_new_on(FILE *out, const struct tune_column *column, size_t n)
+{
+	struct ibcc_table_column plain[MOST_COLUMNS];
+
+	n = n < MOST_COLUMNS ? n : MOST_COLUMNS;
+	for (size_t i = 0; i < n; i++) {
+		plain[i].name = column[i].name;
+		plain[i].form = column[i].form;
+	}
+	return ibcc_table_new(plain, n, out);
 }
 
 struct libscols_table *tune_table_new(const struct tune_column *column, size_t n)
 {
-	struct ibcc_table_column plain[MOST_COLUMNS];
-	struct libscols_table *t;
+	struct libscols_table *t = tune_table_new_on(stdout, column, n);
 	int width = tune_pager_columns();
 
-	for (size_t i = 0; i < n && i < MOST_COLUMNS; i++) {
-		plain[i].name = column[i].name;
-		plain[i].form = column[i].form;
+	for (size_t i = 0; i < n; i++)
 		remember_legend(&column[i]);
-	}
-	t = ibcc_table_new(plain, n < MOST_COLUMNS ? n : MOST_COLUMNS, stdout);
-
 	if (t && *tune_style(TUNE_BOLD))
 		scols_table_enable_colors(t, 1);
 	if (t && width) {

@@ -4,6 +4,7 @@
 #define IBCC_TUNE_TABLE_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include <ibcc/table.h>
 
@@ -29,6 +30,12 @@ struct tune_column {
 
 /* A table for stdout. The texts of the columns are borrowed. */
 struct libscols_table *tune_table_new(const struct tune_column *column, size_t n);
+/* A table for another stream, which has neither a legend nor colours. */
+struct libscols_table *tune_table_new_on(FILE *out, const struct tune_column *column, size_t n);
+/* If a legend is wanted, prints an empty line and what these columns mean, in lines of `width` (0:
+ * one line for each column).
+ */
+void tune_table_print_legend(FILE *out, int width, const struct tune_column *column, size_t n);
 /* As ibcc_table_add(), with a style for one cell. */
 void tune_table_add(struct libscols_table *t, const char *const *cell, size_t styled,
 		    enum tune_style style);

@@ -4,14 +4,15 @@
 
 #include <string.h>
 
-#include <ibcc/table.h>
 #include <ibcc/version.h>
 
 #include "daemon/tune/changes.h"
 #include "daemon/tune/look.h"
 #include "daemon/tune/progress.h"
 #include "daemon/tune/prose.h"
+#include "daemon/tune/roots.h"
 #include "daemon/tune/senders.h"
+#include "daemon/tune/table.h"
 
 #define LABEL      10 /* width of a label */
 #define MOST_LINES 4  /* most lines for a sentence */
@@ -78,16 +79,14 @@ static void put_settings(FILE *out, const json_t *set, int columns)
 		put(out, "Settings", "congestion control is off", columns);
 		return;
 	}
-	snprintf(text, sizeof(text), "%lld port%s: Threshold %s, Marking_Rate %s",
-		 tune_int(set, "marking_ports"),
-		 tune_int(set, "marking_ports") == 1 ? " marks" : "s mark",
+	snprintf(text, sizeof(text), "on at %lld switch port%s: Threshold %s, Marking_Rate %s",
+		 tune_int(set, "marking_ports"), tune_int(set, "marking_ports") == 1 ? "" : "s",
 		 range_of(set, "Threshold", a, sizeof(a)),
 		 range_of(set, "Marking_Rate", b, sizeof(b)));
 	put(out, "Settings", text, columns);
 	snprintf(text, sizeof(text),
-		 "%lld adapter%s: CCTI_Timer %s, CCTI_Increase %s, CCTI_Limit %s",
-		 tune_int(set, "reacting_ports"),
-		 tune_int(set, "reacting_ports") == 1 ? " reacts" : "s react",
+		 "on at %lld adapter%s: CCTI_Timer %s, CCTI_Increase %s, CCTI_Limit %s",
+		 tune_int(set, "reacting_ports"), tune_int(set, "reacting_ports") == 1 ? "" : "s",
 		 range_of(set, "CCTI_Timer", a, sizeof(a)),
 		 range_of(set, "CCTI_Increase", b, sizeof(b)),
 		 range_of(set, "CCTI_Limit", c, sizeof(c)));
@@ -98,7 +97,7 @@ static void put_traffic(FILE *out, const json_t *now, int columns)
 {
 	char text[240], rate[32];
 
-	snprintf(text, sizeof(text), "adapters send %s %s; %lld wait, the most %.1f %% of the time",
+	snprintf(text, sizeof(text), "adapters send %s %s; %lld blocked, at most %.1f %% of the time",
 		 tune_rate((double)tune_int(now, "sent_mbps"), rate, sizeof(rate)),
 		 tune_rate_unit(), tune_int(now, "waiting"),
 		 (double)tune_int(now, "wait_permille") / 10);
@@ -122,34 +121,38 @@ static void put_mads(FILE *out, const json_t *s, int columns)
 	put(out, "MADs", text, columns);
 }
 
-static void put_roots(FILE *out, const json_t *roots, json_int_t all)
+static void put_roots(FILE *out, const json_t *roots, json_int_t all, int columns)
 {
-	const struct ibcc_table_column columns[] = {
-		{ "ROOT", IBCC_RIGHT },           { "PORT", IBCC_RIGHT },  { "KIND", IBCC_LEFT },
-		{ tune_rate_unit(), IBCC_RIGHT }, { "OF", IBCC_RIGHT },    { "WAIT%", IBCC_RIGHT },
-		{ "FEED%", IBCC_RIGHT },          { "CONTR", IBCC_RIGHT }, { "VICT", IBCC_RIGHT },
-		{ "PHASE", IBCC_LEFT },           { "STATUS", IBCC_LEFT }, { "NODE", IBCC_LEFT },
+	const struct tune_column column[] = {
+		{ "ROOT", IBCC_RIGHT, "number of the congestion root, the worst first" },
+		{ "NODE", IBCC_LEFT, "name of the switch" },
+		{ "PORT", IBCC_RIGHT, "port of the switch where congestion starts" },
+		{ "KIND", IBCC_LEFT, TUNE_KIND_LEGEND },
+		{ tune_rate_unit(), IBCC_RIGHT, "what the port sends" },
+		{ "OF", IBCC_RIGHT, "data rate of its link" },
+		{ "XMITWAIT%", IBCC_RIGHT,
+		  "share of the time in which the port is blocked (PortXmitWait)" },
+		{ "UPSTREAM%", IBCC_RIGHT, "the same of the most blocked port upstream" },
+		{ "CONTR", IBCC_RIGHT, "number of contributors" },
+		{ "VICT", IBCC_RIGHT, "number of victims" },
+		{ "STATUS", IBCC_LEFT,
+		  "whether ibcc-tune acts on the root, and why not; see ibcc-tune-json(7)" },
 	};
-	struct libscols_table *t =
-		ibcc_table_new(columns, sizeof(columns) / sizeof(columns[0]), out);
+	const size_t n_columns = sizeof(column) / sizeof(column[0]);
+	struct libscols_table *t = tune_table_new_on(out, column, n_columns);
 	const json_t *o;
 	size_t i;
 
 	json_array_foreach (roots, i, o) {
-		const char *phase = tune_str(o, "phase"), *status = tune_str(o, "status");
-		char cell[8][32], node[160];
-		const char *row[] = { cell[0],
-				      cell[1],
-				      tune_str(o, "kind"),
-				      cell[2],
-				      cell[3],
-				      cell[4],
-				      cell[5],
-				      cell[6],
-				      cell[7],
-				      phase[0] ? phase : "-",
-				      status[0] ? status : "-",
-				      tune_node_text(o, node, sizeof(node)) };
+		const char *status = tune_str(o, "status");
+		char cell[8][32];
+		/* A name that is not unique has the GUID in it. */
+		const char *row[] = { cell[0], tune_str(o, "node"),
+				      cell[1], tune_root_kind_short(o),
+				      cell[2], cell[3],
+				      cell[4], cell[5],
+				      cell[6], cell[7],
+				      status[0] ? status : "-" };
 
 		snprintf(cell[0], sizeof(cell[0]), "%zu", i + 1);
 		snprintf(cell[1], sizeof(cell[1]), "%lld", tune_int(o, "port"));
@@ -167,6 +170,7 @@ static void put_roots(FILE *out, const json_t *roots, json_int_t all)
 	ibcc_table_print(t);
 	if ((json_int_t)json_array_size(roots) < all)
 		fprintf(out, "and %lld more\n", (long long)all - (long long)json_array_size(roots));
+	tune_table_print_legend(out, columns, column, n_columns);
 }
 
 static void put_daemon(FILE *out, const json_t *s, int columns)
@@ -179,7 +183,7 @@ static void put_daemon(FILE *out, const json_t *s, int columns)
 		tune_style(TUNE_PLAIN), tune_style(style_of(state)), state, tune_style(TUNE_PLAIN),
 		tune_str(s, "mode"), tune_str(s, "apply_via"));
 	if (now)
-		fprintf(out, ", pass %lld", tune_int(now, "pass"));
+		fprintf(out, ", polling cycle %lld", tune_int(now, "pass"));
 	fprintf(out, ", every %g s\n", (double)tune_int(s, "interval_ms") / 1000);
 	put(out, "", tune_str(s, "reason"), columns);
 	put(out, "Paused", paused, columns);
@@ -224,7 +228,7 @@ void tune_top_screen(FILE *out, const json_t *s, const char *trouble, time_t now
 	    columns);
 	put(out, "Decision", tune_str(s, "decision"), columns);
 	if (tune_int(s, "roots"))
-		put_roots(out, json_object_get(n, "roots"), tune_int(s, "roots"));
+		put_roots(out, json_object_get(n, "roots"), tune_int(s, "roots"), columns);
 	else
 		fputs(tune_str(json_object_get(s, "fabric"), "blind")[0]
 			      ? "\nCongestion cannot be seen.\n"
@@ -234,9 +238,32 @@ void tune_top_screen(FILE *out, const json_t *s, const char *trouble, time_t now
 
 void tune_top_heading(FILE *out)
 {
-	fprintf(out, "%-8s %-8s %5s %9s %6s %9s %9s %7s %8s %-11s %7s %7s  %s\n", "TIME", "STATE",
-		"ROOTS", tune_rate_unit(), "WAIT%", "FECN/s", "BECN/s", "MARKING", "REACTING",
-		"CCTI_TIMER", "PENDING", "MADs/s", "WORST ROOT");
+	/* As wide as the cells of tune_top_row(). */
+	static const int width[] = { 8, 8, 5, 9, 9, 9, 9, 8, 11, 11, 7, 7 };
+	const size_t n = sizeof(width) / sizeof(width[0]);
+	const struct tune_column column[] = {
+		{ "TIME", IBCC_LEFT, "local time" },
+		{ "STATE", IBCC_LEFT, "state of the daemon" },
+		{ "ROOTS", IBCC_RIGHT, "number of congestion roots" },
+		{ tune_rate_unit(), IBCC_RIGHT, "what all adapters send" },
+		{ "XMITWAIT%", IBCC_RIGHT,
+		  "share of the time in which the most blocked adapter is blocked "
+		  "(PortXmitWait)" },
+		{ "FECN/s", IBCC_RIGHT, "packets that switches mark, in a second" },
+		{ "BECN/s", IBCC_RIGHT, "notifications that adapters receive, in a second" },
+		{ "CC_PORTS", IBCC_RIGHT, "switch ports with congestion control enabled" },
+		{ "CC_ADAPTERS", IBCC_RIGHT, "adapters with congestion control enabled" },
+		{ "CCTI_TIMER", IBCC_LEFT, "the least and the longest timer of adapters" },
+		{ "PENDING", IBCC_RIGHT, "changes that come next, or are recommended" },
+		{ "MADs/s", IBCC_RIGHT, "MADs that the daemon sends, in a second" },
+		{ "WORST ROOT", IBCC_LEFT, "the switch port with the worst congestion" },
+	};
+
+	tune_table_print_legend(out, 0, column, n + 1);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, column[i].form == IBCC_LEFT ? "%-*s " : "%*s ", width[i],
+			column[i].name);
+	fprintf(out, " %s\n", column[n].name);
 }
 
 void tune_top_row(FILE *out, const json_t *s, time_t now)
@@ -252,12 +279,12 @@ void tune_top_row(FILE *out, const json_t *s, time_t now)
 		return;
 	}
 	fprintf(out, "%-8s %-8s", clock, tune_str(s, "state"));
-	fprintf(out, " %5lld %9s %6.1f %9.0f %9.0f", tune_int(s, "roots"),
+	fprintf(out, " %5lld %9s %9.1f %9.0f %9.0f", tune_int(s, "roots"),
 		tune_rate((double)tune_int(n, "sent_mbps"), rate, sizeof(rate)),
 		(double)tune_int(n, "wait_permille") / 10,
 		json_number_value(json_object_get(n, "fecn_per_s")),
 		json_number_value(json_object_get(n, "becn_per_s")));
-	fprintf(out, " %7lld %8lld %-11s %7lld %7.1f", tune_int(set, "marking_ports"),
+	fprintf(out, " %8lld %11lld %-11s %7lld %7.1f", tune_int(set, "marking_ports"),
 		tune_int(set, "reacting_ports"), range_of(set, "CCTI_Timer", timer, sizeof(timer)),
 		tune_int(s, "writes_pending"),
 		json_number_value(json_object_get(mads, "per_second")));

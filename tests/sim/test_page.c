@@ -107,7 +107,7 @@ static void test_small(void **state)
 	assert_int_equal(count(text, "class=\"hot\""), 1);
 	assert_int_equal(count(text, "class=\"role3\""), 3);
 	assert_int_equal(count(text, "class=\"role4\""), 1);
-	assert_non_null(strstr(text, "<h3>1: leaf2 port 2, output-generated</h3>"));
+	assert_non_null(strstr(text, "<h3>1: leaf2 port 2, slow receiver</h3>"));
 	assert_non_null(strstr(text, "prefers-color-scheme:dark"));
 	free(text);
 	json_decref(report);

@@ -140,7 +140,7 @@ static void test_node(void **state)
 	assert_null(strstr(text, " \n"));
 	at = strstr(text, "BECN\n");
 	assert_non_null(at);
-	/* "   1 candidate h21 0x... " */
+	/* "   1 suspect h21 0x... " */
 	for (at = strchr(at, '\n'); at && at[1]; at = strchr(at + 1, '\n')) {
 		char name[32] = "";
 

@@ -44,7 +44,7 @@ check "the device is still there" test -L "$TMP/null"
 tune show --csv --columns NODE,CCTI_Timer,Threshold >"$TMP/csv" || fail "CSV of show"
 equal "show as two tables" "$(grep -c '^NODE,' "$TMP/csv")" 2
 
-rate() { awk '$2 == "candidate" && $3 == "source1" { print $6 }' "$1"; }
+rate() { awk '$2 == "suspect" && $3 == "source1" { print $6 }' "$1"; }
 agree()
 {
 	tune plan --root 1 >"$TMP/mbytes" && tune plan --root 1 --units Gb/s >"$TMP/gbits" &&

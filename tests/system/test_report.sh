@@ -34,7 +34,7 @@ whole()
 	tune report --html "$TMP/report.html" 2>"$TMP/tune.log"
 	rc=$?
 	lacks=
-	for part in '<h2>Fabric</h2>' 'leaf2 port 2, output-generated' 'class="role4"' '<h2>Settings on the fabric</h2>' \
+	for part in '<h2>Fabric</h2>' 'leaf2 port 2, slow receiver' 'class="role4"' '<h2>Settings on the fabric</h2>' \
 		'<h2>What was changed</h2>' 'OpenSM 3.3' '<td>done</td>'; do
 		grep -qF -- "$part" "$TMP/report.html" || lacks="$lacks $part"
 	done

@@ -12,6 +12,7 @@
 #include "daemon/tune/keys.h"
 #include "daemon/tune/look.h"
 #include "daemon/tune/senders.h"
+#include "daemon/tune/table.h"
 #include "daemon/tune/top.h"
 
 static const char busy[] =
@@ -41,7 +42,7 @@ static const char *text_of(const char *status, int columns)
 	assert_non_null(f);
 	assert_true(!status || s);
 	if (columns)
-		tune_top_screen(f, s, "nobody listens", 0, columns);
+		tune_top_screen(f, s, "no daemon listens", 0, columns);
 	else
 		tune_top_row(f, s, 0);
 	assert_int_equal(fclose(f), 0);
@@ -91,16 +92,15 @@ static void test_screen(void **state)
 	const char *text = text_of(busy, 80);
 
 	(void)state;
-	has(text, "Daemon    ok, mode apply via plugin, pass 42, every 2.5 s\n");
+	has(text, "Daemon    ok, mode apply via plugin, polling cycle 42, every 2.5 s\n");
 	has(text, "Fabric    2 switches, 6 adapters; 13 ports read, 3 not\n");
-	has(text, "Traffic   adapters send 1000.0 MB/s; 3 wait, the most 47.3 % of the time\n");
+	has(text, "Traffic   adapters send 1000.0 MB/s; 3 blocked, at most 47.3 % of the time\n");
 	has(text, "Marks     1000 FECN a second, 1000 BECN a second\n");
 	has(text, "MADs      12.3 a second; 3 of 100 without answer, 18 Sets\n");
-	has(text, "Settings  1 port marks: Threshold 9, Marking_Rate 0\n");
-	has(text,
-	    "          4 adapters react: CCTI_Timer 27-45, CCTI_Increase 1, CCTI_Limit 27-30\n");
+	has(text, "Settings  on at 1 switch port: Threshold 9, Marking_Rate 0\n");
+	has(text, "          on at 4 adapters: CCTI_Timer 27-45, CCTI_Increase 1, CCTI_Limit 27-30\n");
 	has(text, "Pending   7 changes\n");
-	has(text, "2 output 2000.0 4000.0  53.2  37.7     3    1 hold  holding leaf2 0x08");
+	has(text, "   1 leaf2    2 receiver 2000.0 4000.0      53.2      37.7     3    1 holding\n");
 	has(text, "and 1 more\n");
 	assert_null(strchr(text, '\033'));
 }
@@ -117,7 +117,7 @@ static void test_narrow(void **state)
 static void test_trouble(void **state)
 {
 	(void)state;
-	has(text_of(NULL, 80), "Daemon    nobody listens\n");
+	has(text_of(NULL, 80), "Daemon    no daemon listens\n");
 	has(text_of("{\"state\":\"degraded\",\"reason\":\"no port\",\"mode\":\"observe\","
 		    "\"apply_via\":\"direct\"}",
 		    80),
@@ -128,7 +128,7 @@ static void test_trouble(void **state)
 	    "No congestion.");
 }
 
-/* What somebody has to act on before its time is over. */
+/* What a user has to act on before its time is over. */
 static void test_between(void **state)
 {
 	const char *text =
@@ -143,9 +143,9 @@ static void test_between(void **state)
 	has(text, "Leader    this daemon\n");
 	has(text, "Roll-out  6 nodes wait until counters show an effect at the first\n");
 	text = text_of("{\"state\":\"degraded\",\"trial\":{\"transaction\":7,"
-		       "\"seconds_left\":0,\"over\":\"nobody came\"},\"election\":null}",
+		       "\"seconds_left\":0,\"over\":\"not confirmed\"},\"election\":null}",
 		       80);
-	has(text, "Trial     the daemon reverts transaction 7: nobody came\n");
+	has(text, "Trial     the daemon reverts transaction 7: not confirmed\n");
 	assert_null(strstr(text, "Leader"));
 	assert_null(strstr(text_of(busy, 80), "Trial"));
 }
@@ -154,10 +154,40 @@ static void test_row(void **state)
 {
 	(void)state;
 	has(text_of(busy, 0),
-	    " ok           2    1000.0   47.3      1000      1000       1        4 "
+	    " ok           2    1000.0      47.3      1000      1000        1           4 "
 	    "27-45             7    12.3  leaf2 0x08 port 2\n");
 	has(text_of("{\"state\":\"starting\"}", 0), " starting\n");
 	has(text_of(NULL, 0), " gone\n");
+}
+
+/* The heading is as wide as the rows. With -v a legend says what the columns mean, without it none
+ * does.
+ */
+static void test_legend(void **state)
+{
+	char head[4096] = "", *line;
+	FILE *f = fmemopen(head, sizeof(head), "w");
+	const char *text;
+
+	(void)state;
+	assert_null(strstr(text_of(busy, 80), "oversubscribed"));
+	tune_top_heading(f);
+	assert_int_equal(fclose(f), 0);
+	text = text_of(busy, 0);
+	assert_ptr_equal(strchr(head, '\n'), head + strlen(head) - 1);
+	assert_int_equal(strstr(head, "PENDING") + 7 - head, strstr(text, " 7  ") + 2 - text);
+	assert_int_equal(strstr(head, "WORST") - head, strstr(text, "leaf2") - text);
+	tune_table_explain();
+	text = text_of(busy, 80);
+	has(text, "  UPSTREAM%      the same of the most blocked port upstream\n");
+	has(text, "  KIND           receiver: a slow receiver; link: an oversubscribed link\n");
+	f = fmemopen(head, sizeof(head), "w");
+	tune_top_heading(f);
+	assert_int_equal(fclose(f), 0);
+	line = strstr(head, "\nTIME ");
+	assert_non_null(line);
+	has(head, "  CC_PORTS       switch ports with congestion control enabled\n");
+	assert_true(strstr(head, "  CC_PORTS") < line);
 }
 
 static void test_units(void **state)
@@ -234,7 +264,7 @@ int main(void)
 		cmocka_unit_test(test_narrow),  cmocka_unit_test(test_trouble),
 		cmocka_unit_test(test_row),     cmocka_unit_test(test_units),
 		cmocka_unit_test(test_color),   cmocka_unit_test(test_between),
-		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_keys),    cmocka_unit_test(test_legend), /* -v stays */
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,9 +73,9 @@ static void write_now(FILE *out, const json_t *status)
 	tune_rate((double)tune_int(now, "sent_mbps"), value, sizeof(value));
 	ibcc_page_figure(out, "Adapters send", value, more);
 	snprintf(value, sizeof(value), "%lld", tune_int(now, "waiting"));
-	snprintf(more, sizeof(more), "the most %.1f %% of the time",
+	snprintf(more, sizeof(more), "at most %.1f %% of the time",
 		 (double)tune_int(now, "wait_permille") / 10);
-	ibcc_page_figure(out, "Adapters that wait", value, more);
+	ibcc_page_figure(out, "Blocked adapters", value, more);
 	snprintf(value, sizeof(value), "%.0f /s",
 		 json_number_value(json_object_get(now, "fecn_per_s")));
 	snprintf(more, sizeof(more), "BECN %.0f /s",
@@ -85,13 +85,13 @@ static void write_now(FILE *out, const json_t *status)
 		return;
 	if (!tune_int(set, "marking_ports") && !tune_int(set, "reacting_ports")) {
 		ibcc_page_figure(out, "Congestion control", "off",
-				 "no port marks, no adapter reacts");
+				 "at all switches and adapters");
 		return;
 	}
 	snprintf(value, sizeof(value), "%lld + %lld", tune_int(set, "marking_ports"),
 		 tune_int(set, "reacting_ports"));
 	snprintf(more, sizeof(more),
-		 "ports mark + adapters react; CCTI_Timer up to %s, CCTI_Limit %s",
+		 "switch ports + adapters; CCTI_Timer up to %s, CCTI_Limit %s",
 		 most_text(set, "CCTI_Timer", a, sizeof(a)),
 		 most_text(set, "CCTI_Limit", b, sizeof(b)));
 	ibcc_page_figure(out, "Congestion control", value, more);
@@ -152,7 +152,7 @@ static void write_map(FILE *out, const json_t *report)
 
 static void write_sources(FILE *out, const json_t *root, const json_t *prediction, size_t most)
 {
-	static const char *const columns[] = { "Node",  "Role",      ">Sends", ">Waits",
+	static const char *const columns[] = { "Node",  "Role",      ">Sends", ">Blocked",
 					       ">BECN", ">Expected", ">Port",  "GUID" };
 	struct tune_source *s;
 	struct ibcc_page_table t;
@@ -220,8 +220,8 @@ static void write_roots(FILE *out, const json_t *plan)
 	json_array_foreach (roots, i, o) {
 		if (i == ROOTS)
 			break;
-		snprintf(text, sizeof(text), "%zu: %s port %lld, %s-generated", i + 1,
-			 tune_str(o, "node"), tune_int(o, "port"), tune_str(o, "kind"));
+		snprintf(text, sizeof(text), "%zu: %s port %lld, %s", i + 1, tune_str(o, "node"),
+			 tune_int(o, "port"), tune_root_kind(o));
 		fputs("<h3>", out);
 		ibcc_plot_text(out, text);
 		fputs("</h3>\n", out);

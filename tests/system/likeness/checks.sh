@@ -126,12 +126,13 @@ check_report()
 {
 	local key port kind
 	read -r key port kind _ <<<"$root"
+	case $kind in output) kind='slow receiver' ;; *) kind='oversubscribed link' ;; esac
 	becomes "report: the root, nodes and links on its map" '[(.plan.roots | map("\(.node_guid) \(.port)") | join(", ")),
 		(.map.nodes | length), (.map.links | length)] | join("; ")' \
 		"$(guid "$key") $port; ${#node_keys[@]}; $((${#cabled[@]} / 2))" report
 	# By its name, or where others have that, by its GUID.
-	names_root() { tune report --html "$TMP/report.html" && grep -qF -e "${node_desc[$key]} port $port, $kind-generated" \
-		-e "$(guid "$key") port $port, $kind-generated" "$TMP/report.html"; }
+	names_root() { tune report --html "$TMP/report.html" && grep -qF -e "${node_desc[$key]} port $port, $kind" \
+		-e "$(guid "$key") port $port, $kind" "$TMP/report.html"; }
 	wait_until 30 names_root || fail "$(say "report: the page does not name the root")"
 	ok "$(say "report: the page names the root")"
 }
