@@ -67,7 +67,7 @@ VERBS_LIBS  := -lrdmacm -libverbs -lcrypt
 DAEMON_LIBS := -lmicrohttpd -ljansson -lsmartcols -lsqlite3 -lseccomp -losmcomp
 LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(VERBS_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
 
-# The folders of lib, each one after those that it uses; tests/build/check_folders.sh says who may use whom.
+# The folders of lib, each one after those that it uses; tests/build/check_folders.sh says which may use which.
 lib_parts  := base codec topo counters ledger demand law engine agents text mad formats state cycle
 $(foreach l,$(lib_parts),$(eval $(l)_src := $(wildcard lib/$(l)/*.c)))
 daemon_src := $(wildcard daemon/*.c $(foreach d,bundle metrics predict report service,daemon/$(d)/*.c))
@@ -275,9 +275,9 @@ $(B)/tests/unit/test_plugin_options: EXTRA_LIBS += -Wl,--wrap=getgrnam_r -Wl,--w
 $(B)/tests/unit/test_names: EXTRA_LIBS += -Wl,--wrap=getgrnam_r -Wl,--wrap=getpwuid_r
 # Waits on a clock of its own.
 $(B)/tests/fuzz/fuzz_sa_client $(B)/hunt/fuzz_sa_client: EXTRA_LIBS += -Wl,--wrap=clock_gettime
-# Has somebody set the clock.
+# Sets the clock of the host.
 $(B)/tests/unit/test_predictor_clock: EXTRA_LIBS += -Wl,--wrap=time
-# Does not wait long for who never ends.
+# Waits a short time only for a writer that never ends.
 $(B)/tests/unit/test_state_reader: EXTRA_LIBS += -Wl,--wrap=sqlite3_busy_timeout
 # Has a prediction that never ends.
 $(B)/tests/sim/test_predict_beside: EXTRA_LIBS += -Wl,--wrap=ibcc_predict

@@ -326,13 +326,13 @@ static void on_connected(void *arg, const struct ibcc_wire_ctl *reply)
 /* Makes a slot a client of the ibsim that runs now. */
 static int slot_connect(struct ibcc_upstream_slot *s)
 {
-	const struct sockaddr nobody = { .sa_family = AF_UNSPEC };
+	const struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
 	struct ibcc_wire_connect info = { .id = s->serial };
 	struct ibcc_wire_ctl c = { .type = IBCC_WIRE_CONNECT, .len = sizeof(info) };
 
 	s->connected = false;
 	/* A socket that is still connected to a dead ibsim takes nothing from another ibsim. */
-	connect(s->fd, &nobody, sizeof(nobody));
+	connect(s->fd, &nowhere, sizeof(nowhere));
 	memcpy(info.node, s->want, sizeof(info.node));
 	memcpy(c.data, &info, sizeof(info));
 	return ctl_add(s->u, NULL, &c, on_connected, s);

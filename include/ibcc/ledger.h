@@ -88,7 +88,7 @@ static inline bool ibcc_ledger_is_ours(const struct ibcc_ledger *l, uint32_t end
 }
 
 /* Sets which[endport] for those that have something of ours by the book, or are HELD by the ledger
- * (may be NULL), whoever made their settings. Returns how many are set.
+ * (may be NULL), with any settings. Returns how many are set.
  */
 uint32_t ibcc_ledger_ours(const struct ibcc_ledger *l, const struct ibcc_book *b,
 			  const struct ibcc_topo *t, bool *which);

@@ -129,7 +129,7 @@ struct ibcc_root_state {
 	bool unmarked;     /* its settings were gone while it was held: no packet was marked */
 	bool disturbed;    /* some of them were changed from outside: ibcc_tuner_disturb() */
 	uint32_t n_adapters; /* that are limited and send through it */
-	uint32_t full_mbps;  /* what the port carries while it is busy, whoever gets it */
+	uint32_t full_mbps;  /* what the port carries while it is busy, to any receiver */
 	struct ibcc_window win;
 	struct ibcc_load *before;      /* by endport: when it was admitted; owned */
 	uint16_t guarded, harmed;      /* passes: see rule_guard.c */

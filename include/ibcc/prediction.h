@@ -81,7 +81,7 @@ struct ibcc_prediction {
 };
 void ibcc_prediction_fini(struct ibcc_prediction *p);
 
-/* All that a prediction is made from. Owned by whoever fills it. */
+/* All that a prediction is made from. Owned by the caller. */
 struct ibcc_prediction_in {
 	const struct ibcc_topo *t;
 	const struct ibcc_loads *before; /* NULL or n 0: none */

@@ -158,7 +158,7 @@ static int print_ways(const struct ibcc_oracle_random *o, const struct ibcc_orac
 static int print_misses(const struct misses *m)
 {
 	static const struct ibcc_table_column columns[] = {
-		{ "WHO MISSES IT", false },
+		{ "MISSED BY", false },
 		{ "SHARE %", true },
 		{ "MOST IN", true },
 	};
