@@ -322,7 +322,7 @@ static void tell_held_back(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		  &text, "no settings hold adapters back at all times");
 	ibcc_throttle_excess_text(c->topo, e, &text);
 	tell_held(&x->held_below, e->n ? ibcc_hash(IBCC_HASH_START, excess, sizeof(excess)) : 0,
-		  &text, "no adapter is held back more than it is meant to be");
+		  &text, "no adapter is throttled more than its settings intend");
 }
 
 /* Key of the nodes with NVIDIA's congestion control: which node numbers, in which state, with which

@@ -162,11 +162,11 @@ static json_t *current_status(void *arg)
 	struct loop *l = arg;
 	json_t *s = ibcc_worker_status(l->worker);
 	uint64_t took_us = now_us(l) - l->pass_us;
-	char text[160];
+	char text[200];
 
 	if (!s || !l->passing || took_us <= most_us(l))
 		return s;
-	snprintf(text, sizeof(text), "no pass has come to its end for %.1f s; busy with: %s",
+	snprintf(text, sizeof(text), "no polling cycle has ended for %.1f s, so nothing is decided; the daemon is busy with: %s",
 		 (double)took_us / 1e6, ibcc_worker_stage(l->worker));
 	json_object_set_new(s, "state", json_string("stalled"));
 	json_object_set_new(s, "reason", json_string(text));

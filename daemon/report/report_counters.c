@@ -71,9 +71,9 @@ static void say_adapters(json_t *list, const struct types *ts, const char *what)
 		const struct ibcc_device *d = ibcc_device_find(f->vendor_id, f->device_id);
 
 		snprintf(text, sizeof(text),
-			 "%u adapter%s%s%s (%s%s) %s: their waits are inferred from the ports of "
-			 "their switches. Until packets are marked, an adapter that sends little "
-			 "looks like one that waits",
+			 "%u adapter%s%s%s (%s%s) %s: whether they are blocked is inferred from "
+			 "the ports of their switches. Until packets are marked, an adapter that "
+			 "sends little looks like a blocked one",
 			 of->n, of->n > 1 ? "s" : "", d ? " of type " : "", d ? d->name : "",
 			 f->desc, of->n > 1 ? ", ..." : "", what);
 		add(list, text);
@@ -154,8 +154,8 @@ json_t *ibcc_report_apart(const struct ibcc_topo *t)
 	for (unsigned int k = 0; list && k < N_APART; k++) {
 		if (!n[k])
 			continue;
-		snprintf(text, sizeof(text), "%u %s (%s%s): not tuned, and not waited for", n[k],
-			 what[k][n[k] > 1], first[k]->desc, n[k] > 1 ? ", ..." : "");
+		snprintf(text, sizeof(text), "%u ignored %s (%s%s): ibcc-tune does not tune %s", n[k],
+			 what[k][n[k] > 1], first[k]->desc, n[k] > 1 ? ", ..." : "", n[k] > 1 ? "them" : "it");
 		add(list, text);
 	}
 	if (list && t->n_virtual) {

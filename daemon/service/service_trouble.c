@@ -63,8 +63,8 @@ static bool discovery(const struct ibcc_service *s, const struct ibcc_cycle *c,
 	if (!ibcc_discovery_is_doubtful(&s->discovery))
 		return false;
 	ibcc_why_set(why, 0, "discovery of the fabric is %s; the daemon %s", s->discovery.text.text,
-		     s->discovery.partial ? "decides on the rest, and asks again"
-					  : "goes on with the fabric as it was, and asks again");
+		     s->discovery.partial ? "decides on the other nodes, and repeats the discovery"
+					  : "continues with the topology from before, and repeats the discovery");
 	return true;
 }
 

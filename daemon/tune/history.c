@@ -91,8 +91,8 @@ static void print_effect(const json_t *effect)
 		ibcc_table_add(t, row);
 	}
 	if (json_is_object(a))
-		snprintf(heading, sizeof(heading), "Effect, %lld pass%s later",
-			 tune_int(effect, "passes"), tune_int(effect, "passes") == 1 ? "" : "es");
+		snprintf(heading, sizeof(heading), "Effect, %lld polling cycle%s later",
+			 tune_int(effect, "passes"), tune_int(effect, "passes") == 1 ? "" : "s");
 	else if (tune_str(effect, "unmeasured")[0])
 		snprintf(heading, sizeof(heading), "Effect, not measured");
 	else

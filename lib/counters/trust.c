@@ -437,15 +437,15 @@ const char *ibcc_trust_reason(enum ibcc_doubt doubt)
 	switch (doubt) {
 	case IBCC_DOUBT_NONE: return "";
 	case IBCC_DOUBT_RATE:
-		return "more goes over its link than its reported rate allows, as both ends "
-		       "count";
-	case IBCC_DOUBT_TIME: return "sent and waited for longer than there was time";
-	case IBCC_DOUBT_MARKS: return "counts more marked packets than packets";
-	case IBCC_DOUBT_NODE: return "several neighbours counted otherwise";
+		return "both ends count more data on its link than its reported rate "
+		       "allows";
+	case IBCC_DOUBT_TIME: return "it sent and was blocked for longer than the time that passed";
+	case IBCC_DOUBT_MARKS: return "it counts more marked packets than packets";
+	case IBCC_DOUBT_NODE: return "several neighbours count differently";
 	case IBCC_DOUBT_LOG:
 		return "its CongestionLog names other senders than the adapters' BECNs and bytes "
 		       "do, so the log is not used";
-	case IBCC_DOUBT_LINK: return "what it sent is not what the other end received";
+	case IBCC_DOUBT_LINK: return "it sent another amount than the other end received";
 	}
 	return "";
 }

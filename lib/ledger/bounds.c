@@ -317,7 +317,7 @@ uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_topo *
 			bad[i] = true;
 	}
 	if (!order) {
-		ibcc_why_set(why, 0, "no memory to look at it");
+		ibcc_why_set(why, 0, "no memory to check it");
 		return plan->n;
 	}
 	/* A plan from a file may be in any order: sorts the changes of an endport together. */

@@ -76,9 +76,9 @@ static const char *because(enum ibcc_throttle_cause cause)
 {
 	switch (cause) {
 	case IBCC_THROTTLE_NONE: return "";
-	case IBCC_THROTTLE_MIN: return "its CCTI_Min and table hold each flow back at all times";
+	case IBCC_THROTTLE_MIN: return "its CCTI_Min and table throttle each flow at all times";
 	case IBCC_THROTTLE_TIMER:
-		return "its CCTI_Timer is 0, so a flow that was marked once is held back for ever";
+		return "its CCTI_Timer is 0, so a flow that was marked once stays throttled";
 	}
 	return "";
 }
@@ -112,7 +112,7 @@ uint32_t ibcc_throttle_text(const struct ibcc_topo *t, const struct ibcc_setting
 		return 0;
 	ibcc_topo_port_name(t, t->endport[all.endport], name, sizeof(name));
 	if (all.n > 1)
-		snprintf(others, sizeof(others), "; %u adapters in all are held back", all.n);
+		snprintf(others, sizeof(others), "; %u adapters in all are throttled", all.n);
 	ibcc_why_set(text, 0,
 		     "%s cannot send faster than %s of %.0f MB/s: %s%s; if this is not meant, "
 		     "\"ibcc-tune disable\" takes the settings off",
@@ -215,7 +215,7 @@ void ibcc_throttle_excess_text(const struct ibcc_topo *t, const struct ibcc_thro
 		return;
 	ibcc_topo_port_name(t, t->endport[x->endport], name, sizeof(name));
 	if (x->n > 1)
-		snprintf(others, sizeof(others), "; %u adapters in all are held back too much",
+		snprintf(others, sizeof(others), "; %u adapters in all are throttled too much",
 			 x->n);
 	ibcc_why_set(text, 0,
 		     "marks can hold %s back to %s of %.0f MB/s, but the last decision means no "

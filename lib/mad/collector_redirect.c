@@ -62,8 +62,8 @@ int ibcc_collector_redirect_say(const struct ibcc_collector *c, const struct ibc
 
 	if (why)
 		return snprintf(buf, len,
-				"%s redirects requests for its counters to where none are sent "
-				"(%s): it is asked itself",
+				"%s redirects requests for its counters to an address that is not "
+				"used (%s): the daemon asks the node itself",
 				t->node[node].desc, why);
 	if (r->lid)
 		return snprintf(

@@ -172,8 +172,8 @@ const char *ibcc_proto_refusal_text(uint32_t refusal)
 	case IBCC_REFUSAL_BUSY: return "the plugin is busy with another client";
 	case IBCC_REFUSAL_NOT_MASTER: return "the subnet manager is not MASTER";
 	case IBCC_REFUSAL_TWO_WRITERS:
-		return "OpenSM manages congestion control itself, and two would write the same "
-		       "settings";
+		return "OpenSM manages congestion control itself, so the plugin writes nothing: "
+		       "switch OpenSM's own off and restart opensm";
 	case IBCC_REFUSAL_STALE: return "the topology has changed since the plan was made";
 	case IBCC_REFUSAL_BAD_MESSAGE: return "message not understood";
 	case IBCC_REFUSAL_NO_PORT: return "the plugin could not open its umad port";

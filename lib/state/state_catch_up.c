@@ -26,7 +26,7 @@ static int add(struct part *p, const struct ibcc_book_entry *e, const uint8_t *o
 {
 	struct ibcc_change c = ibcc_book_change(e);
 
-	snprintf(c.reason, sizeof(c.reason), "written down later");
+	snprintf(c.reason, sizeof(c.reason), "recorded afterwards");
 	memcpy(c.old_data, old_data, sizeof(c.old_data));
 	memcpy(c.new_data, new_data, sizeof(c.new_data));
 	p->uncertain |= !certain;

@@ -113,9 +113,9 @@ static const char *next_step(int code)
 	case SQLITE_NOTADB: return "move it aside, and a new one is begun";
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED: return "end the program that holds it";
-	case SQLITE_IOERR: return "look at its file system, which may be full";
+	case SQLITE_IOERR: return "check its file system, which may be full";
 	}
-	return "look at it";
+	return "check the file";
 }
 
 static void set_trouble(struct ibcc_state *s, const char *what, int code)

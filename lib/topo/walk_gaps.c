@@ -110,7 +110,7 @@ static void say_odd(const struct walk_odd *o, char *buf, size_t len)
 	switch (o->kind) {
 	case WALK_ODD_NODE:
 		snprintf(buf, len,
-			 "the node behind %s port %u describes itself in a way that cannot be", at,
+			 "the node behind %s port %u reports impossible values about itself", at,
 			 o->at.port);
 		break;
 	case WALK_ODD_LINK:

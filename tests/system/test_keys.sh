@@ -75,7 +75,7 @@ wait_until 20 state '.state == "degraded" and (.reason | test("guid2cckey:1: wan
 	fail "$(tune status)"
 ok "a damaged file is told"
 rm "$TMP/keys/guid2cckey"
-wait_until 20 state '.state == "degraded" and (.reason | test("No such file.*going on with the keys read before"))' ||
+wait_until 20 state '.state == "degraded" and (.reason | test("No such file.*continues with the keys that it read before"))' ||
 	fail "$(tune status)"
 ok "so is a lost one"
 equal "the keys read before hold" "$(tune show -j | jq '[.nodes[] | select(.supported)] | length')" 6

@@ -159,7 +159,7 @@ equal "none but that node has missed a Set" "$(sets ".answer != \"yes\" and .lid
 [ "$(sets ".answer != \"yes\"")" -le 8 ] || fail "that node was asked again and again"
 
 rm "$TMP/keys/guid2cckey"
-wait_until 20 status '.state == "degraded" and (.reason | test("guid2cckey: No such file.*going on with the keys read before"))' ||
+wait_until 20 status '.state == "degraded" and (.reason | test("guid2cckey: No such file.*continues with the keys that it read before"))' ||
 	fail "a lost file: $(told)"
 ok "a lost file is told"
 missed=$(sets '.answer != "yes"') before=$(sets)

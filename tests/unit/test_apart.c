@@ -116,8 +116,8 @@ static void test_planes(void **state)
 	list = ibcc_report_apart(t);
 	assert_int_equal(json_array_size(list), 1);
 	assert_string_equal(json_string_value(json_array_get(list, 0)),
-			    "1 adapter with a port of several planes (wide): not tuned, and not "
-			    "waited for");
+			    "1 ignored adapter with a port of several planes (wide): ibcc-tune does "
+			    "not tune it");
 	json_decref(list);
 	ibcc_topo_free(t);
 }
@@ -134,9 +134,10 @@ static void test_named(void **state)
 	list = ibcc_report_apart(t);
 	assert_int_equal(json_array_size(list), 2);
 	assert_string_equal(json_string_value(json_array_get(list, 0)),
-			    "2 SHARP aggregation nodes (src1, ...): not tuned, and not waited for");
+			    "2 ignored SHARP aggregation nodes (src1, ...): ibcc-tune does not "
+			    "tune them");
 	assert_string_equal(json_string_value(json_array_get(list, 1)),
-			    "1 router (src3): not tuned, and not waited for");
+			    "1 ignored router (src3): ibcc-tune does not tune it");
 	json_decref(list);
 	ibcc_topo_free(t);
 }

@@ -101,8 +101,8 @@ static void test_nowhere(void **state)
 	}
 	assert_int_equal(x.s.n_fresh, LUSTRE_PORTS - 2);
 	ibcc_collector_redirect_say(x.c, x.t, LUSTRE_SRC1, text, sizeof(text));
-	assert_non_null(strstr(text, "src1 redirects requests for its counters to where "
-				     "none are sent (a GID without a LID)"));
+	assert_non_null(strstr(text, "src1 redirects requests for its counters to an address that "
+				     "is not used (a GID without a LID)"));
 	ibcc_collector_redirect_say(x.c, x.t, LUSTRE_SRC2, text, sizeof(text));
 	assert_non_null(strstr(text, "(no unicast LID)"));
 	teardown(&x);

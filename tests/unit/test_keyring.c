@@ -91,7 +91,7 @@ static void test_file(void **state)
 	/* Gone: what was read holds. */
 	remove(files_path("guid2cckey"));
 	assert_int_equal(ibcc_keyring_check(k, &why), -ENOENT);
-	assert_non_null(strstr(why.text, "going on with the keys read before"));
+	assert_non_null(strstr(why.text, "continues with the keys that it read before"));
 	ibcc_keyring_address(k, t);
 	assert_int_equal(ibcc_keyring_cc_key(k, lid_of(t, LUSTRE_SRC1)), 0x2223);
 	ibcc_keyring_free(k);

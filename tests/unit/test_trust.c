@@ -92,7 +92,7 @@ static void test_one_link(void **state)
 	assert_int_equal(doubt_of(&w, LUSTRE_SW2, 1), IBCC_DOUBT_LINK);
 	assert_true(ibcc_trust_say(w.t, &w.s, text, sizeof(text)) > 0);
 	assert_non_null(
-		strstr(text, "sw2 port 1 (what it sent is not what the other end received)"));
+		strstr(text, "sw2 port 1 (it sent another amount than the other end received)"));
 
 	/* They agree once, on more than honest ends can differ by, and it is forgotten. */
 	at(&w, LUSTRE_SW2, 1)->sent = 1000;

@@ -48,8 +48,8 @@ static void test_rate(void **state)
 	assert_int_equal(doubt_of(&w, LUSTRE_SRC1, 1), IBCC_DOUBT_TIME);
 	assert_int_equal(w.s.n_doubted, 3);
 	assert_true(ibcc_trust_say(w.t, &w.s, text, sizeof(text)) > 0);
-	assert_non_null(strstr(text, "sw1 port 5 (more goes over its link than its "
-				     "reported rate allows, as both ends count)"));
+	assert_non_null(strstr(text, "sw1 port 5 (both ends count more data on its link than its "
+				     "reported rate allows)"));
 	/* Found again, as after a discovery, it has the right one. */
 	for (unsigned int k = 0; k < 2; k++)
 		w.t->port[fabric_port(w.t, k ? LUSTRE_SW2 : LUSTRE_SW1, 5)].rate_mbps = QDR_MBPS;
