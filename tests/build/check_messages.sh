@@ -9,12 +9,12 @@ trap 'rm -rf "$tmp"' EXIT
 not_ok() { echo "not ok - $*"; exit 1; }
 
 sh tests/build/messages.sh >"$tmp/texts"
-[ "$(wc -l <"$tmp/texts")" -gt 200 ] || not_ok "hardly a message was found"
+[ "$(wc -l <"$tmp/texts")" -gt 500 ] || not_ok "hardly a message was found"
 while IFS= read -r text; do
 	printf '%s %.60s\n' "$(printf '%s\n' "$text" | cksum | cut -d ' ' -f 1)" "$text"
 done <"$tmp/texts" | sort >"$tmp/now"
 grep -v '^#' "$list" >"$tmp/lines"
-! grep -vE '^(full|retry|usage|news|part|lost) [0-9]+ ' "$tmp/lines" || not_ok "these lines of $list have no judgement"
+! grep -vE '^(full|retry|usage|news|part|lost|view) [0-9]+ ' "$tmp/lines" || not_ok "these lines of $list have no judgement"
 cut -d ' ' -f 2- "$tmp/lines" | sort >"$tmp/judged"
 comm -23 "$tmp/now" "$tmp/judged" >"$tmp/new"
 [ ! -s "$tmp/new" ] || { cat "$tmp/new"; not_ok "judge these messages, and put them into $list"; }
@@ -22,14 +22,22 @@ comm -13 "$tmp/now" "$tmp/judged" >"$tmp/gone"
 [ ! -s "$tmp/gone" ] || { cat "$tmp/gone"; not_ok "$list has messages that are no more"; }
 echo "ok - $(wc -l <"$tmp/now") messages are judged: $(cut -d ' ' -f 1 "$tmp/lines" | sort | uniq -c | awk '{ printf("%s%d %s", NR > 1 ? ", " : "", $1, $2) }')"
 
-# The check itself sees a text in pieces, with a quoted word and with a number of another width, and each text once.
+# The check itself sees a text in pieces, with a quoted word and with a number of another width, and each text once. It
+# sees both of two texts, and sentences that become part of a message, but not names or words for programs.
 mkdir -p "$tmp/daemon" "$tmp/lib"
 cat >"$tmp/daemon/x.c" <<'C'
 	rc = ibcc_why_set(why, f(a, g(b)), "one \"%s\" 0x%016" PRIx64
 			  " two", x);
 	return tune_fail("three");
 	return tune_fail("three");
+	rc = ibcc_why_set(why, 0, "%s", a ? "is away; it cannot be read" : "is there and answers");
+	snprintf(why->text, sizeof(why->text), "the disk \"%s\" is full" " today", x);
+	snprintf(path, n, "%s/two words", x);
+	return "that is a sentence";
+	return "identifier";
+	if (!strcmp(x, "not a sentence that is shown"))
 C
+mkdir -p "$tmp/lib/law" && echo 'ibcc_text_say(x, "a sentence of a decision");' >"$tmp/lib/law/words.c"
 (cd "$tmp" && sh "$OLDPWD/tests/build/messages.sh") >"$tmp/seen"
-[ "$(paste -sd '|' "$tmp/seen")" = 'one "%s" 0x%016 two|three' ] || { cat "$tmp/seen"; not_ok "the check does not see texts"; }
+[ "$(paste -sd '|' "$tmp/seen")" = '%s|is away; it cannot be read|is there and answers|one "%s" 0x%016 two|that is a sentence|the disk "%s" is full today|three' ] || { cat "$tmp/seen"; not_ok "the check does not see texts"; }
 echo "ok - the check sees texts"
