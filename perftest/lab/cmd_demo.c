@@ -60,7 +60,7 @@ static void show(const struct sample *s, const char *phase, bool tty, bool first
 	if (!first)
 		printf("\033[6A");
 	printf("\033[K  simulated time   %8.1f ms      congestion control: %s\n"
-	       "\033[K  to the slow sink %s %6.0f MB/s\n"
+	       "\033[K  to slow receiver %s %6.0f MB/s\n"
 	       "\033[K  victim           %s %6.0f MB/s\n"
 	       "\033[K  together                                  %6.0f MB/s\n"
 	       "\033[K  marking          threshold %-3.0f at %.0f port(s), %.0f FECN/ms\n"
@@ -119,17 +119,17 @@ static void print_result(const struct demo *d)
 	const struct phase *b = &d->before, *a = &d->after;
 
 	printf("\n  %-18s %14s %14s\n", "", "off", "tuned");
-	printf("  %-18s %9.0f MB/s %9.0f MB/s\n", "to the slow sink", b->congested_MBps,
+	printf("  %-18s %9.0f MB/s %9.0f MB/s\n", "to slow receiver", b->congested_MBps,
 	       a->congested_MBps);
 	printf("  %-18s %9.0f MB/s %9.0f MB/s  (x %.2f)\n", "victim", b->victim_MBps,
 	       a->victim_MBps, b->victim_MBps > 0 ? a->victim_MBps / b->victim_MBps : 0);
 	printf("  %-18s %9.0f MB/s %9.0f MB/s  (%+.1f %%)\n", "together", b->aggregate_MBps,
 	       a->aggregate_MBps, ibcc_demo_gain_percent(b->aggregate_MBps, a->aggregate_MBps));
-	printf("  %-18s %9.1f %%    %9.1f %%\n\n", "slow sink busy", 100 * b->sink_utilisation,
+	printf("  %-18s %9.1f %%    %9.1f %%\n\n", "slow receiver busy", 100 * b->sink_utilisation,
 	       100 * a->sink_utilisation);
 }
 
-/* Tuning helped if the sum gained a fifth, the victim doubled, and the slow sink stayed busy. */
+/* Tuning helped if the sum gained a fifth, the victim doubled, and the slow receiver stayed busy. */
 static bool helped(const struct demo *d)
 {
 	return d->after.aggregate_MBps >= 1.2 * d->before.aggregate_MBps &&
@@ -195,7 +195,7 @@ static int demo(const struct ibcc_command *c, int argc, char **argv)
 			 .speed = 0.02 },
 		.times = { .off_s = 8, .tuned_s = 30, .settle_share = 0.33 },
 	};
-	struct demo d = { .title = "ibcc-tune demo: a slow sink and its victim" };
+	struct demo d = { .title = "ibcc-tune demo: a slow receiver and its victim" };
 	struct demo_system *sys = &o.sys;
 	double begin = ibcc_now_s();
 	int first, ret, stop;

@@ -69,7 +69,7 @@ static void plots(const struct demo *d, const double *v, FILE *f)
 		label, t, v + (col)*d->n, d->n, hold                                               \
 	}
 	const struct ibcc_plot_series throughput[] = {
-		SERIES("to the slow sink", HOT, false),
+		SERIES("to slow receiver", HOT, false),
 		SERIES("victim", VICTIM, false),
 		SERIES("together", SUM, false),
 	};
@@ -90,8 +90,8 @@ static void plots(const struct demo *d, const double *v, FILE *f)
 	const struct ibcc_plot plot[] = {
 		PLOT("Throughput", "MB/s", throughput),
 		PLOT("Settings: reaction and marking", NULL, reaction),
-		PLOT("Settings: depth of the table", "packet times", depth),
-		PLOT("Marks that reach the slow sink", "FECN per ms", marks),
+		PLOT("Settings: maximum injection delay", "packet times", depth),
+		PLOT("Marks that reach the slow receiver", "FECN per ms", marks),
 	};
 #undef PLOT
 
@@ -132,10 +132,10 @@ static void result(const struct demo *d, FILE *f)
 		"ibsim and OpenSM, our plugin and daemon, and a packet engine for the data. The "
 		"experiment is P. Huang's and A. Chu's (LLNL, 2012).");
 	ibcc_page_table_begin(&t, f, columns, 4);
-	row(&t, "to the slow sink", d->before.congested_MBps, d->after.congested_MBps, "MB/s");
+	row(&t, "to slow receiver", d->before.congested_MBps, d->after.congested_MBps, "MB/s");
 	row(&t, "victim", d->before.victim_MBps, d->after.victim_MBps, "MB/s");
 	row(&t, "together", d->before.aggregate_MBps, d->after.aggregate_MBps, "MB/s");
-	row(&t, "slow sink busy", 100 * d->before.sink_utilisation, 100 * d->after.sink_utilisation,
+	row(&t, "slow receiver busy", 100 * d->before.sink_utilisation, 100 * d->after.sink_utilisation,
 	    "%");
 	ibcc_page_table_end(&t);
 }

@@ -60,7 +60,7 @@ static char *file(char *buf, size_t len, const char *dir, const char *name)
 	return buf;
 }
 
-/* What the slow sink can take, from the scenario: its drain rate counts payload. */
+/* What the slow receiver can take, from the scenario: its drain rate counts payload. */
 static int read_scenario(struct demo_system *s)
 {
 	struct ibcc_yaml_errors e = { 0 };
@@ -78,7 +78,7 @@ static int read_scenario(struct demo_system *s)
 		if (sc.event[i].kind == IBCC_EVENT_SINK_RATE)
 			s->sink_MBps = sc.event[i].value / 8.0;
 	ibcc_scenario_fini(&sc);
-	return s->sink_MBps > 0 ? 0 : complain("the scenario has no slow sink", -EINVAL);
+	return s->sink_MBps > 0 ? 0 : complain("the scenario has no slow receiver", -EINVAL);
 }
 
 static int write_text(const char *path, const char *text)

@@ -18,7 +18,7 @@ struct demo_system {
 	char name[64]; /* of the simulated fabric */
 	char dir[64];  /* sockets, OpenSM's caches; private */
 	struct ibcc_proc sim, opensm, tuned;
-	double sink_MBps; /* payload that the slow sink can take */
+	double sink_MBps; /* payload that the slow receiver can take */
 	struct totals last;
 };
 

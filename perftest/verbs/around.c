@@ -151,7 +151,7 @@ void ibcc_perf_around_words(const struct ibcc_perf_around *a, const struct ibcc_
 {
 	static const enum ibcc_flow_kind order[] = { IBCC_FLOW_VICTIM, IBCC_FLOW_HOT,
 						     IBCC_FLOW_BACKGROUND };
-	static const char *const names[] = { "background", "hot sink", "victims" };
+	static const char *const names[] = { "background", "hot receiver", "victims" };
 	size_t at = 0;
 
 	*buf = '\0';

@@ -148,11 +148,11 @@ static void test_words(void **state)
 	/* Before 100 +- 1, after 312 +- 3, three each: the ratio's deviation is sqrt((3.12^2 + 3^2)
 	 * / 3) % = 2.50 % with 4.0 degrees of freedom, t = 2.777.
 	 */
-	check_words(sure, 6, "victims +212 % (+-7), hot sink +0 % (+-2) not certain");
+	check_words(sure, 6, "victims +212 % (+-7), hot receiver +0 % (+-2) not certain");
 	check_words(once, 2,
-		    "victims +100.0 % (one repeat: no interval), hot sink -50.0 % (one repeat: no "
+		    "victims +100.0 % (one repeat: no interval), hot receiver -50.0 % (one repeat: no "
 		    "interval)");
-	check_words(none, 2, "victims cannot be compared, hot sink cannot be compared");
+	check_words(none, 2, "victims cannot be compared, hot receiver cannot be compared");
 }
 
 /* JSON and a plot of a run, and what they have to have. */

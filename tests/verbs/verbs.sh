@@ -135,7 +135,7 @@ is "rate: a flow that can has the rate it was given" rate '
 	.flows[] | select(.name == "slow") | .mbps > 0.9 and .mbps < 1.1'
 is "rate: one that cannot says so" rate '.flows[] | select(.name == "fast") | .given_up_share > 0.1'
 is "around: the slow port at eight times its rate" around '.change.hot.change_percent > 100'
-has "around: in words" around '"words": "victims .*, hot sink \+[0-9.]+ % \(\+-'
+has "around: in words" around '"words": "victims .*, hot receiver \+[0-9.]+ % \(\+-'
 has "a killed peer ends the run, and is named" peer 'lost h[0-9]|the peer or the path to it is gone'
 has "with exit code 1" peer '^status 1$'
 none "it leaves no queue pair, region or session" peer-left
