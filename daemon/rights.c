@@ -182,7 +182,7 @@ int ibcc_rights_drop(const char *user, struct ibcc_why *why)
 	if (!a.uid)
 		return ibcc_why_set(why, -EINVAL,
 				    "user: \"%s\" is root by another name, so the daemon does not "
-				    "start: say root, if it is to keep root's rights",
+				    "start: set user: root, if the daemon is to keep root's rights",
 				    user);
 	rc = become(&a);
 	if (rc)

@@ -48,8 +48,8 @@ static int check_fabric(const struct ibcc_service *s, const struct ibcc_plan *pl
 	for (uint32_t i = 0; i < plan->n; i++)
 		n += check_change(s, &plan->change[i], n ? NULL : &first) != 0;
 	return n ? ibcc_why_set(why, -ESTALE,
-				"nothing is written: %u of %u writes no longer fit: %s%s; make "
-				"another plan",
+				"nothing is written: %u of %u changes no longer fit: %s%s; make a "
+				"new plan",
 				n, plan->n + n_gone, first.text, n > 1 ? ", and others" : "")
 		 : 0;
 }
@@ -81,7 +81,7 @@ static int plan_of(struct ibcc_service *s, const struct ibcc_control *control,
 		rc = ibcc_why_set(why, -ESTALE,
 				  "nothing is written: switch 0x%016" PRIx64
 				  " of the plan has no congestion control now, or does not answer; "
-				  "make another plan",
+				  "make a new plan",
 				  roots.root[0].guid);
 	if (!rc)
 		rc = ibcc_tuner_lay(tuner, c->topo, &c->actual, &ledger, &target);
@@ -134,7 +134,7 @@ static int compare(struct ibcc_plan *plan, const struct ibcc_plan *needed, struc
 			return ibcc_why_set(why, -ESTALE,
 					    "nothing is written: at node 0x%016" PRIx64
 					    " the roots of the plan need another %s than it "
-					    "writes; make another plan",
+					    "writes; make a new plan",
 					    want->node_guid, ibcc_cc_attr_name(want->attr_id));
 		memcpy(c->reason, want->reason, sizeof(c->reason));
 	}
@@ -173,7 +173,7 @@ static int check_marking(const struct ibcc_service *s, const struct ibcc_setting
 			    !is_root(control, t->node[i].guid, p, &after->ep[e]))
 				rc = ibcc_why_set(why, -EINVAL,
 						  "nothing is written: the plan has %s port %u "
-						  "mark, and no root there; make another plan",
+						  "mark, and no root there; make a new plan",
 						  t->node[i].desc, p);
 	}
 	return rc;
@@ -195,7 +195,7 @@ static int check_the_rest(const struct ibcc_service *s, const struct ibcc_settin
 		ibcc_topo_port_name(t, t->endport[e], name, sizeof(name));
 		return ibcc_why_set(why, -EINVAL,
 				    "nothing is written: the plan has settings for %s that "
-				    "throttle more than any of its roots needs; make another plan",
+				    "throttle more than any of its roots needs; make a new plan",
 				    name);
 	}
 	return 0;

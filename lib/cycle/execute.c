@@ -62,8 +62,8 @@ static int check_way_back(const struct ibcc_execution *c, const struct ibcc_plan
 	if (!rc && ibcc_bounds_check(&c->applier->bounds, c->topo, c->has, &undo, NULL, &what))
 		rc = ibcc_why_set(
 			why, -ERANGE,
-			"what is there now could not be put back (%s): \"ibcc-tune disable\" "
-			"takes it off for good",
+			"the present settings could not be restored later (%s): \"ibcc-tune "
+			"disable\" removes them for good",
 			what.text);
 	ibcc_plan_fini(&undo);
 	return rc;

@@ -220,9 +220,9 @@ void ibcc_throttle_excess_text(const struct ibcc_topo *t, const struct ibcc_thro
 	ibcc_why_set(text, 0,
 		     "marks can hold %s back to %s of %.0f MB/s, but the last decision means no "
 		     "less than %s%s: its %s is not what the daemon wrote; \"ibcc-tune repair\" "
-		     "writes that again, \"ibcc-tune disable\" takes all settings off%s",
+		     "writes that again, \"ibcc-tune disable\" removes all settings%s",
 		     name, rate_text(x->mbps, rate, sizeof(rate)), x->of_mbps / 8.0,
 		     rate_text(x->meant_mbps, meant, sizeof(meant)),
-		     x->by_step ? " at so many marks" : "",
+		     x->by_step ? " at this rate of marks" : "",
 		     x->by_step ? "CCTI_Timer or CCTI_Increase" : "table or CCTI_Increase", others);
 }

@@ -424,7 +424,7 @@ static int look_for_damage(struct ibcc_state *s, struct ibcc_why *why)
 	ibcc_why_set(
 		&s->damage_text, 0,
 		"state file %s: rows of %u settings are damaged (%s): a rollback leaves these as "
-		"they are; \"ibcc-tune disable\" takes all settings off: until then none are made",
+		"they are; \"ibcc-tune disable\" removes all settings; until then none are made",
 		s->file, s->damage.n, s->damage.first.text);
 	return ibcc_why_set(why, -EIO, "%s", s->damage_text.text);
 }

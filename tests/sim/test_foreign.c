@@ -211,7 +211,7 @@ static void no_way_back(const char *db, bool strict)
 	loop_passes(&l, 60);
 	assert_int_equal(registers(&l, "source6")->cct.limit, strict ? 63 : 2);
 	assert_int_equal(l.c.act_err, -ERANGE);
-	assert_non_null(strstr(l.c.blocked.text, "could not be put back"));
+	assert_non_null(strstr(l.c.blocked.text, "could not be restored later"));
 	assert_false(ibcc_settings_are_on(registers(&l, "source2")));
 	assert_false(ibcc_settings_are_on(registers(&l, "source3")));
 	close_loop(&l);

@@ -47,7 +47,7 @@ sim set cc_ignores.leaf2=on >/dev/null
 stop "$TUNED_PID"
 rm -f "$TMP"/state.db*
 start_tuned 'mode: apply' 'rollout: all'
-ignored() { tune status | grep -q '^State: *degraded: no effect after 8 passes: "leaf2" port 1'; }
+ignored() { tune status | grep -q '^State: *degraded: no effect after 8 polling cycles: "leaf2" port 1'; }
 wait_until 60 ignored || fail "$(tune status)"
 tune history -j | jq -e '[.transactions[].step == "first"] | any | not' >/dev/null ||
 	fail "rollout: all begins with a few: $(tune history)"

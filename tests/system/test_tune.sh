@@ -213,7 +213,7 @@ filed()
 	jqtest "$TMP/history.json" ".transactions[0] | .action == \"apply\" and .outcome == \"done\" and
 		.changes >= $(jq .writes "$TMP/plan.file")" "$name: it is carried out, all of it"
 	tune apply -y "$TMP/plan.file" >"$TMP/text" 2>"$TMP/tune.log" && fail "$name: twice"
-	grep -q 'nothing is written: [0-9]* of [0-9]* writes no longer fit: .* has another .* than when the plan was made' \
+	grep -q 'nothing is written: [0-9]* of [0-9]* changes no longer fit: .* has another .* than when the plan was made' \
 		"$TMP/tune.log" || fail "$name: no word about what differs"
 	ok "$name: a second time it no longer fits"
 	tune rollback -y >/dev/null 2>"$TMP/tune.log" || fail "$name: rollback"

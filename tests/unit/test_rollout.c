@@ -264,7 +264,7 @@ static void test_ignored(void **state)
 	assert_int_equal(passes_in_vain(&f), IBCC_ROLLOUT_PASSES);
 	assert_int_equal(f.r.n_ignorers, 1);
 	ibcc_rollout_text(&f.r, f.t, &text);
-	assert_non_null(strstr(text.text, "no effect after 8 passes: \"leaf7\" port 4"));
+	assert_non_null(strstr(text.text, "no effect after 8 polling cycles: \"leaf7\" port 4"));
 	assert_true(ibcc_rollout_is_ignorer(&f.r, f.sw));
 	assert_false(ibcc_rollout_is_ignorer(&f.r, adapter(&f, 0)));
 	close_fixture(&f);
