@@ -59,7 +59,10 @@ for f in $(sed -n '/^} functions\[\]/,/^};/s/.*{ "\([A-Za-z_]*\)".*/\1/p' perfte
 	want "$tmp/text" "function $f" "^\.It (.* )?Fn $f "
 done
 
-# program PAGE PROGRAM: its commands and their options.
+# example PAGE PROGRAM COMMAND: the page shows the command at work.
+example() { want "$1" "an example of $2 $3" "^(\.(Dl|Ic) )?([#\$] )?(ibcc-sim exec -- )?$2 (-[^ ]+ )*$3( |\$)"; }
+
+# program PAGE PROGRAM: its commands and their options, and an example of each command.
 program()
 {
 	page=$1 program=$B/$2
@@ -67,6 +70,7 @@ program()
 	[ -s "$tmp/commands" ] || { echo "not ok - no commands of $2"; exit 1; }
 	while read -r c; do
 		want "$page" "command $c" "^\.It Cm $c\$"
+		example "$page" "$2" "$c"
 		section "$page" SYNOPSIS | grep -qx -e ".Cm $c\( .*\)\{0,1\}" || { echo "no synopsis of $c"; missing=1; }
 	done <"$tmp/commands"
 	while read -r c; do "$program" "$c" --help; done <"$tmp/commands" |
@@ -116,6 +120,8 @@ done
 sed -n '/^static const struct command commands\[\]/,/^};/s/.*{ "\([a-z-]*\)", tune.*/\1/p' daemon/tune/main.c | sort >"$tmp/commands"
 section man/ibcc-tune.1 Commands | sed -n 's/^\.It Cm \([a-z-]*\).*/\1/p' | sort | diff "$tmp/commands" - ||
 	{ echo "not ok - commands of man/ibcc-tune.1"; exit 1; }
+for c in $(cat "$tmp/commands"); do example man/ibcc-tune.1 ibcc-tune "$c"; done
+for c in $(section man/ibcc-sim.1 Commands | sed -n 's/^\.It Cm \([a-z]*\)$/\1/p'); do example man/ibcc-sim.1 ibcc-sim "$c"; done
 section man/ibcc-tuned.8 'Control socket' >"$tmp/text"
 for c in $(sed -n '/^static const struct command commands\[\]/,/^};/p' daemon/request.c | grep -o '{ "[a-z-]*"' | tr -d '{ "') \
 	$(sed -n 's/.*json_object_get(args, "\([a-z_]*\)").*/\1/p' daemon/request.c); do
