@@ -166,7 +166,9 @@ static json_t *current_status(void *arg)
 
 	if (!s || !l->passing || took_us <= most_us(l))
 		return s;
-	snprintf(text, sizeof(text), "no polling cycle has ended for %.1f s, so nothing is decided; the daemon is busy with: %s",
+	snprintf(text, sizeof(text),
+		 "no polling cycle has ended for %.1f s, so nothing is decided; the daemon is busy "
+		 "with: %s",
 		 (double)took_us / 1e6, ibcc_worker_stage(l->worker));
 	json_object_set_new(s, "state", json_string("stalled"));
 	json_object_set_new(s, "reason", json_string(text));

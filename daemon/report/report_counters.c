@@ -154,8 +154,9 @@ json_t *ibcc_report_apart(const struct ibcc_topo *t)
 	for (unsigned int k = 0; list && k < N_APART; k++) {
 		if (!n[k])
 			continue;
-		snprintf(text, sizeof(text), "%u ignored %s (%s%s): ibcc-tune does not tune %s", n[k],
-			 what[k][n[k] > 1], first[k]->desc, n[k] > 1 ? ", ..." : "", n[k] > 1 ? "them" : "it");
+		snprintf(text, sizeof(text), "%u ignored %s (%s%s): ibcc-tune does not tune %s",
+			 n[k], what[k][n[k] > 1], first[k]->desc, n[k] > 1 ? ", ..." : "",
+			 n[k] > 1 ? "them" : "it");
 		add(list, text);
 	}
 	if (list && t->n_virtual) {

@@ -62,9 +62,11 @@ static bool discovery(const struct ibcc_service *s, const struct ibcc_cycle *c,
 	(void)c;
 	if (!ibcc_discovery_is_doubtful(&s->discovery))
 		return false;
-	ibcc_why_set(why, 0, "discovery of the fabric is %s; the daemon %s", s->discovery.text.text,
-		     s->discovery.partial ? "decides on the other nodes, and repeats the discovery"
-					  : "continues with the topology from before, and repeats the discovery");
+	ibcc_why_set(
+		why, 0, "discovery of the fabric is %s; the daemon %s", s->discovery.text.text,
+		s->discovery.partial
+			? "decides on the other nodes, and repeats the discovery"
+			: "continues with the topology from before, and repeats the discovery");
 	return true;
 }
 

@@ -97,7 +97,8 @@ static void put_traffic(FILE *out, const json_t *now, int columns)
 {
 	char text[240], rate[32];
 
-	snprintf(text, sizeof(text), "adapters send %s %s; %lld blocked, at most %.1f %% of the time",
+	snprintf(text, sizeof(text),
+		 "adapters send %s %s; %lld blocked, at most %.1f %% of the time",
 		 tune_rate((double)tune_int(now, "sent_mbps"), rate, sizeof(rate)),
 		 tune_rate_unit(), tune_int(now, "waiting"),
 		 (double)tune_int(now, "wait_permille") / 10);
@@ -147,11 +148,16 @@ static void put_roots(FILE *out, const json_t *roots, json_int_t all, int column
 		const char *status = tune_str(o, "status");
 		char cell[8][32];
 		/* A name that is not unique has the GUID in it. */
-		const char *row[] = { cell[0], tune_str(o, "node"),
-				      cell[1], tune_root_kind_short(o),
-				      cell[2], cell[3],
-				      cell[4], cell[5],
-				      cell[6], cell[7],
+		const char *row[] = { cell[0],
+				      tune_str(o, "node"),
+				      cell[1],
+				      tune_root_kind_short(o),
+				      cell[2],
+				      cell[3],
+				      cell[4],
+				      cell[5],
+				      cell[6],
+				      cell[7],
 				      status[0] ? status : "-" };
 
 		snprintf(cell[0], sizeof(cell[0]), "%zu", i + 1);

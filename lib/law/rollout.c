@@ -293,7 +293,8 @@ void ibcc_rollout_text(const struct ibcc_rollout *r, const struct ibcc_topo *t,
 		return;
 	ibcc_why_set(
 		text, 0,
-		"no effect after %u polling cycles: \"%s\" port %u marks and is congested, yet no FECN "
+		"no effect after %u polling cycles: \"%s\" port %u marks and is congested, yet no "
+		"FECN "
 		"or BECN counter moves: the hardware ignores it, or nothing queues there, and the "
 		"daemon reverts the settings%s",
 		first->passes, t->node[port->node].desc, port->num,

@@ -330,8 +330,8 @@ static bool may_pass(const struct ibcc_controller *c, const struct ibcc_root_sta
 	return false;
 }
 
-/* A recommendation follows what is seen now: nothing of it is on the fabric, and a user that applies
- * it later shall not get numbers of the moment when congestion began.
+/* A recommendation follows what is seen now: nothing of it is on the fabric, and a user that
+ * applies it later shall not get numbers of the moment when congestion began.
  */
 static void look_again(struct ibcc_root_state *s)
 {

@@ -99,7 +99,8 @@ static void say_reason(struct ibcc_text *x, const struct ibcc_topo *t,
 {
 	switch (why->code) {
 	case IBCC_REASON_OVER:
-		ibcc_text_add(x, "contributes to no congestion any more: the earlier value is restored");
+		ibcc_text_add(
+			x, "contributes to no congestion any more: the earlier value is restored");
 		break;
 	case IBCC_REASON_MASK: say_mask(x, t, &why->root); break;
 	case IBCC_REASON_SWITCH:

@@ -93,7 +93,8 @@ int ibcc_estimate_explain(const struct ibcc_topo *t, const struct ibcc_root *r, 
 			      ": slow receiver, takes %u of %u Mb/s (PortXmitData); the port to it "
 			      "is blocked %.1f %% of the time (PortXmitWait)",
 			      r->rate_mbps, r->link_mbps, r->wait_permille / 10.0);
-	ibcc_text_add(&x, "; ports upstream are blocked up to %.1f %%", r->tree_wait_permille / 10.0);
+	ibcc_text_add(&x, "; ports upstream are blocked up to %.1f %%",
+		      r->tree_wait_permille / 10.0);
 	ibcc_words_sources(&x, t, r, IBCC_ROLE_CONTRIBUTOR, "; contributors (BECN) ", "");
 	ibcc_words_sources(&x, t, r, IBCC_ROLE_CANDIDATE,
 			   "; blocked, and suspected until marks show ", "");

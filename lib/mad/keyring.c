@@ -94,8 +94,9 @@ static int check_file(struct ibcc_keyring *k, struct source *s, bool needed, str
 		rc = -errno;
 		if (rc == -ENOENT && !needed && !s->known)
 			return 0;
-		return ibcc_why_set(why, rc, "%s: %s%s", path, strerror(-rc),
-				    s->known ? "; the daemon continues with the keys that it read before" : "");
+		return ibcc_why_set(
+			why, rc, "%s: %s%s", path, strerror(-rc),
+			s->known ? "; the daemon continues with the keys that it read before" : "");
 	}
 	if (s->known && same_file(&st, &s->seen))
 		return 0;

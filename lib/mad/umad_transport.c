@@ -240,8 +240,9 @@ struct ibcc_transport *ibcc_umad_open(const struct ibcc_umad_options *o, int *er
 		snprintf(why, len, "cannot open the umad device of %s port %d: %s%s", u->port.ca,
 			 u->port.num, errno ? strerror(errno) : "no such device",
 			 *err == -EACCES ? "; root may, and the group of /dev/infiniband/umad*"
-			 : !errno || errno == ENOENT ? "; load the module ib_umad (modprobe ib_umad)"
-						     : "");
+			 : !errno || errno == ENOENT
+				 ? "; load the module ib_umad (modprobe ib_umad)"
+				 : "");
 		goto fail;
 	}
 	/* umad_size() is final only after the first open. */

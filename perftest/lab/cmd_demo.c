@@ -129,7 +129,8 @@ static void print_result(const struct demo *d)
 	       100 * a->sink_utilisation);
 }
 
-/* Tuning helped if the sum gained a fifth, the victim doubled, and the slow receiver stayed busy. */
+/* Tuning helped if the sum gained a fifth, the victim doubled, and the slow receiver stayed busy.
+ */
 static bool helped(const struct demo *d)
 {
 	return d->after.aggregate_MBps >= 1.2 * d->before.aggregate_MBps &&

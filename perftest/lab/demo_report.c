@@ -135,8 +135,8 @@ static void result(const struct demo *d, FILE *f)
 	row(&t, "to slow receiver", d->before.congested_MBps, d->after.congested_MBps, "MB/s");
 	row(&t, "victim", d->before.victim_MBps, d->after.victim_MBps, "MB/s");
 	row(&t, "together", d->before.aggregate_MBps, d->after.aggregate_MBps, "MB/s");
-	row(&t, "slow receiver busy", 100 * d->before.sink_utilisation, 100 * d->after.sink_utilisation,
-	    "%");
+	row(&t, "slow receiver busy", 100 * d->before.sink_utilisation,
+	    100 * d->after.sink_utilisation, "%");
 	ibcc_page_table_end(&t);
 }
 

@@ -31,8 +31,8 @@ struct ibcc_perf_change ibcc_perf_around_kind(const struct ibcc_perf_around *a,
 					      const struct ibcc_scenario *s,
 					      enum ibcc_flow_kind kind);
 
-/* "victims +212 % (+-6), hot receiver -0.4 % (+-0.9)": the kinds that the plan has. If the change is
- * within the interval, the text says that nothing is certain.
+/* "victims +212 % (+-6), hot receiver -0.4 % (+-0.9)": the kinds that the plan has. If the change
+ * is within the interval, the text says that nothing is certain.
  */
 void ibcc_perf_around_words(const struct ibcc_perf_around *a, const struct ibcc_scenario *s,
 			    char *buf, size_t len);

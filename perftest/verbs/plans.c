@@ -58,7 +58,8 @@ static void two_switches(const struct hosts *h, size_t n_left, FILE *out)
 
 static void hotspot(const struct hosts *h, FILE *out)
 {
-	fputs("# The first host is the hot receiver; the second receives the victim, which the last "
+	fputs("# The first host is the hot receiver; the second receives the victim, which the "
+	      "last "
 	      "one "
 	      "sends.\n# Choose senders behind one switch and receivers behind another, so that "
 	      "all "

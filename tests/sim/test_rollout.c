@@ -139,7 +139,8 @@ static void ignore(struct loop *l, const char *name)
 
 static void test_ignored(void **state)
 {
-	const char *words = "no effect after 8 polling cycles: \"leaf2\" port 2 marks and is congested";
+	const char *words =
+		"no effect after 8 polling cycles: \"leaf2\" port 2 marks and is congested";
 	uint32_t switches, adapters, leaf2;
 	struct ibcc_why text;
 	struct loop l;

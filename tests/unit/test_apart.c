@@ -115,9 +115,10 @@ static void test_planes(void **state)
 	assert_true(ibcc_device_takes_part(t, two));
 	list = ibcc_report_apart(t);
 	assert_int_equal(json_array_size(list), 1);
-	assert_string_equal(json_string_value(json_array_get(list, 0)),
-			    "1 ignored adapter with a port of several planes (wide): ibcc-tune does "
-			    "not tune it");
+	assert_string_equal(
+		json_string_value(json_array_get(list, 0)),
+		"1 ignored adapter with a port of several planes (wide): ibcc-tune does "
+		"not tune it");
 	json_decref(list);
 	ibcc_topo_free(t);
 }

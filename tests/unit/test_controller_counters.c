@@ -46,12 +46,12 @@ static void test_first_settings(void **state)
 		assert_in_range(end_milli(cc(f, i)), 9100, 9280);
 	}
 	assert_int_equal(cc(f, LUSTRE_SLOW)->cct.limit, 0);
-	assert_why(
-		f, LUSTRE_SW2, IBCC_CC_ATTR_SW_PORT_SETTING,
-		"congestion starts at slow (sw2 port 1): it takes 14960 of 32000 Mb/s, and the "
-		"port "
-		"to it is blocked 53.2 % of the time (PortXmitWait); mark there alone, from 25 % of the "
-		"queue on (Threshold 12)");
+	assert_why(f, LUSTRE_SW2, IBCC_CC_ATTR_SW_PORT_SETTING,
+		   "congestion starts at slow (sw2 port 1): it takes 14960 of 32000 Mb/s, and the "
+		   "port "
+		   "to it is blocked 53.2 % of the time (PortXmitWait); mark there alone, from 25 "
+		   "% of the "
+		   "queue on (Threshold 12)");
 	assert_why(f, LUSTRE_SW2, IBCC_CC_ATTR_SW_SETTING,
 		   "has no credits 53.2 % of the time (PortXmitWait): its Victim_Mask bit lets it");
 	assert_why(f, LUSTRE_SRC2, IBCC_CC_ATTR_CCT,

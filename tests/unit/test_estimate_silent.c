@@ -255,7 +255,8 @@ static void test_silent_switch(void **state)
 	assert_true(at(f, gap)->hidden);
 	ibcc_estimate_explain(f->t, at(f, gap), words, sizeof(words));
 	assert_non_null(strstr(words, "sw1 port 5: blocked 37."));
-	assert_non_null(strstr(words, " % of the time (PortXmitWait) by a switch that does not answer"));
+	assert_non_null(
+		strstr(words, " % of the time (PortXmitWait) by a switch that does not answer"));
 }
 
 /* Two senders of another leaf jam the port to h0, by one spine, while the other spine is silent. */

@@ -149,9 +149,10 @@ static void test_words(void **state)
 	 * / 3) % = 2.50 % with 4.0 degrees of freedom, t = 2.777.
 	 */
 	check_words(sure, 6, "victims +212 % (+-7), hot receiver +0 % (+-2) not certain");
-	check_words(once, 2,
-		    "victims +100.0 % (one repeat: no interval), hot receiver -50.0 % (one repeat: no "
-		    "interval)");
+	check_words(
+		once, 2,
+		"victims +100.0 % (one repeat: no interval), hot receiver -50.0 % (one repeat: no "
+		"interval)");
 	check_words(none, 2, "victims cannot be compared, hot receiver cannot be compared");
 }
 

@@ -170,7 +170,7 @@ static void test_excess_by_step(void **state)
 	ibcc_throttle_excess_text(r->t, &x, &text);
 	print_message("%s\n", text.text);
 	assert_non_null(strstr(text.text, "back to 1000 of 4000 MB/s"));
-	assert_non_null(strstr(text.text, "no less than 4000 at so many marks"));
+	assert_non_null(strstr(text.text, "no less than 4000 at this rate of marks"));
 	assert_non_null(strstr(text.text, "CCTI_Timer"));
 	/* So is four times as high. The table's end is the least. */
 	e->CCTI_Timer = 30;

@@ -98,9 +98,11 @@ static void test_screen(void **state)
 	has(text, "Marks     1000 FECN a second, 1000 BECN a second\n");
 	has(text, "MADs      12.3 a second; 3 of 100 without answer, 18 Sets\n");
 	has(text, "Settings  on at 1 switch port: Threshold 9, Marking_Rate 0\n");
-	has(text, "          on at 4 adapters: CCTI_Timer 27-45, CCTI_Increase 1, CCTI_Limit 27-30\n");
+	has(text,
+	    "          on at 4 adapters: CCTI_Timer 27-45, CCTI_Increase 1, CCTI_Limit 27-30\n");
 	has(text, "Pending   7 changes\n");
-	has(text, "   1 leaf2    2 receiver 2000.0 4000.0      53.2      37.7     3    1 holding\n");
+	has(text,
+	    "   1 leaf2    2 receiver 2000.0 4000.0      53.2      37.7     3    1 holding\n");
 	has(text, "and 1 more\n");
 	assert_null(strchr(text, '\033'));
 }

@@ -84,14 +84,12 @@ static void write_now(FILE *out, const json_t *status)
 	if (!json_is_object(set))
 		return;
 	if (!tune_int(set, "marking_ports") && !tune_int(set, "reacting_ports")) {
-		ibcc_page_figure(out, "Congestion control", "off",
-				 "at all switches and adapters");
+		ibcc_page_figure(out, "Congestion control", "off", "at all switches and adapters");
 		return;
 	}
 	snprintf(value, sizeof(value), "%lld + %lld", tune_int(set, "marking_ports"),
 		 tune_int(set, "reacting_ports"));
-	snprintf(more, sizeof(more),
-		 "switch ports + adapters; CCTI_Timer up to %s, CCTI_Limit %s",
+	snprintf(more, sizeof(more), "switch ports + adapters; CCTI_Timer up to %s, CCTI_Limit %s",
 		 most_text(set, "CCTI_Timer", a, sizeof(a)),
 		 most_text(set, "CCTI_Limit", b, sizeof(b)));
 	ibcc_page_figure(out, "Congestion control", value, more);
