@@ -105,7 +105,7 @@ rm -rf "$root" && mkdir -p "$root" && tar -xf "$dir/root.tar" -C "$root" && mkdi
 # shellcheck disable=SC2086
 cp $debs "$root/debs"
 
-# Without systemd outside nobody keeps a list of containers.
+# Without systemd outside, no program keeps a list of containers.
 flags=
 [ -d /run/systemd/system ] || flags='--register=no --keep-unit'
 # shellcheck disable=SC2086
@@ -239,7 +239,7 @@ another() { local p; p=$(pid_of); [ "$p" != 0 ] && [ "$p" != "$pid" ] && inside 
 wait_until 60 another || fail "the watchdog does not bite"
 ok "a daemon that hangs is killed and started again"
 
-# One that crashes whenever it is started: systemd gives up, and nobody has to end it.
+# One that crashes whenever it is started: systemd gives up by itself.
 storm=/etc/systemd/system/ibcc-tuned.service.d/storm.conf
 sh_inside "printf '[Service]\nExecStart=\nExecStart=/bin/sh -c \"kill -SEGV \$\$\$\$\"\nRestartSec=100ms\n' >$storm"
 inside systemctl daemon-reload
@@ -250,7 +250,7 @@ wait_until 60 gave_up || fail "systemd starts it without end: $(inside systemctl
 restarts=$(inside systemctl show -P NRestarts ibcc-tuned) # the last one is refused
 [ "$restarts" = 12 ] || fail "systemd gives up after $restarts restarts"
 sh_inside "rm $storm && systemctl daemon-reload && systemctl reset-failed ibcc-tuned ibcc-tuned-metrics.socket"
-check "a daemon that crashes at its start is given up, and starts again when somebody has mended it" inside systemctl start ibcc-tuned
+check "a daemon that crashes at its start is given up, and starts again when it has been mended" inside systemctl start ibcc-tuned
 
 # The daemon of a single fabric, here the same one: it is stopped, and its links go, like the only one's.
 inside systemctl stop ibcc-tuned
@@ -273,7 +273,7 @@ sleep 2
 inside systemctl is-active -q sm || fail "opensm ends when its plugin is removed"
 ok "opensm goes on, and settings stay"
 
-# The fabric runs as the daemon's user, who cannot be removed as long.
+# The fabric runs as the daemon's user, which cannot be removed until it ends.
 inside systemctl stop sm fabric 2>/dev/null
 names=$(for deb in $debs; do dpkg-deb -f "$deb" Package; done | paste -sd' ')
 check "the packages are purged" sh_inside "dpkg --purge $names"

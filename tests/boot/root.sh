@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # Sourced by what needs another Debian system in a folder: made by mmdebstrap, from where this machine's apt has its
 # packages. Runs as root on Debian. B is the build folder.
-# shellcheck shell=bash disable=SC2034 # for those who source it
+# shellcheck shell=bash disable=SC2034 # for scripts that source it
 
 WHY= # why a function failed, for people
 

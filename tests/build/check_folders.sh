@@ -8,7 +8,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 not_ok() { echo "not ok - $*"; exit 1; }
 
-# Who may use whom. A folder uses those on its line, each of which has a line above its own: so there are no circles. A
+# Which folder may use which. A folder uses those on its line, each of which has a line above its own: so there are no circles. A
 # new name here is a decision. daemon/tune/page is a part of daemon/tune, whose words it prints.
 cat >"$tmp/allowed" <<'LIST'
 lib/base

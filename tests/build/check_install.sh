@@ -47,7 +47,7 @@ grep -q '^mode: apply' "$root/etc/ibcc-tune/ibcc-tuned.yaml" ||
 	{ echo "not ok - make install overwrites the configuration"; exit 1; }
 echo "ok - a configuration that is there stays"
 
-# Who may use verbs is not thereby to reconfigure the fabric.
+# A user that may use verbs must not thereby be able to reconfigure the fabric.
 ! grep -v '^#' "$root/usr/lib/udev/rules.d/40-ibcc-tune.rules" "$root/usr/lib/sysusers.d/ibcc-tune.conf" \
 	"$root/usr/lib/systemd/system/ibcc-tuned.service" | grep -E '[ ="]rdma("| |$)' ||
 	{ echo "not ok - the group rdma is to send MADs"; exit 1; }

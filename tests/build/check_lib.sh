@@ -69,13 +69,13 @@ passes "what has it not is" <<'SH'
 echo a >"$TMP/file"
 without "a" "$TMP/file" b
 SH
-fails "who fails without a word is not silent" <<'SH'
+fails "a command that fails without a word is not silent" <<'SH'
 silent "a" false
 SH
-fails "nor is who says something" <<'SH'
+fails "nor is one that prints something" <<'SH'
 silent "a" echo b
 SH
-passes "who succeeds without a word is" <<'SH'
+passes "one that succeeds without a word is" <<'SH'
 silent "a" true
 SH
 fails "empty files are not the same" <<'SH'

@@ -85,5 +85,5 @@ sed -i 's/^\tboolean_t congestion_control;/\tuint8_t other_name;/' "$tmp/strange
 if sh opensm-plugin/members.sh "$CC" -std=c11 -D_GNU_SOURCE -isystem "$tmp/strange" >/dev/null 2>"$tmp/log"; then
 	not_ok "unknown headers are taken"
 fi
-grep -q 'none of what IBCC_OSM_OWN_CC could be' "$tmp/log" || not_ok "nobody says what is lacking"
+grep -q 'none of what IBCC_OSM_OWN_CC could be' "$tmp/log" || not_ok "no message says what is lacking"
 echo "ok - unknown headers are told"

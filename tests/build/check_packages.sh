@@ -70,5 +70,5 @@ make -s uninstall DESTDIR="$root" $dirs >"$tmp/out" 2>&1 || { cat "$tmp/out"; no
 rm "$root/etc/ibcc-tune/ibcc-tuned.yaml"
 # shellcheck disable=SC2086
 make -s install DESTDIR="$root" $dirs >/dev/null && make -s uninstall DESTDIR="$root" $dirs >/dev/null
-[ ! -e "$root/etc/ibcc-tune" ] || not_ok "make uninstall leaves a configuration that nobody changed"
+[ ! -e "$root/etc/ibcc-tune" ] || not_ok "make uninstall leaves an unchanged configuration"
 echo "ok - make uninstall takes everything back but what was changed"

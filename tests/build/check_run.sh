@@ -77,4 +77,4 @@ kill -TERM $runner
 ! wait $runner || not_ok "what was stopped passes"
 [ -e "$tmp/cleaned" ] || not_ok "a test that is stopped cannot clean up"
 eventually gone "$(cat "$tmp/left")" || not_ok "what a test has started goes on when it is stopped"
-echo "ok - who stops it ends all tests"
+echo "ok - stopping it ends all tests"

@@ -2,7 +2,7 @@
 /* The daemon's control socket with the daemon behind it: what a client sends in pieces (a byte of
  * length before each), and what comes back. A piece of length 0 hangs up, and the next is another
  * client's. The daemon's port is one that does not exist, so requests get as far as that, and to
- * the state file; who asked may have gone when they are answered.
+ * the state file; clients may have gone when they are answered.
  */
 #include "tests/fuzz/fuzz.h"
 
@@ -53,8 +53,8 @@ static void turn(struct fixture *x)
 		;
 }
 
-/* Has the worker make a pass, for which those wait who asked for an apply, and answers what it has
- * done until then.
+/* Has the worker make a pass, for which clients wait that asked for an apply, and answers what it
+ * has done until then.
  */
 static void work(struct fixture *x)
 {

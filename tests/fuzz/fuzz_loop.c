@@ -127,7 +127,7 @@ static uint64_t liar_now_ns(struct ibcc_transport *t)
 
 static const struct ibcc_transport_ops liar_ops = { .run = liar_run, .now_ns = liar_now_ns };
 
-/* Whatever it was told, what the loop wants written makes sense to who writes it. */
+/* Whatever it was told, what the loop wants written makes sense to the writer. */
 static void check_plan(const struct ibcc_cycle *c)
 {
 	uint8_t wire[4096];

@@ -83,11 +83,11 @@ static void one_election(const uint8_t *data, size_t size)
 			continue;
 		FUZZ_CHECK(step == IBCC_MAD_GET || step == IBCC_MAD_SET ||
 			   step == IBCC_MAD_SA_DELETE);
-		/* Who does not stand sets no record. */
+		/* A daemon that is no candidate sets no record. */
 		FUZZ_CHECK(e.stands || step != IBCC_MAD_SET);
 		ibcc_election_answer(&e, now_s, a, &r);
 		FUZZ_CHECK(e.due_s >= now_s || a == IBCC_LEADER_DONE);
-		/* Another's record, and nobody writes beside it. */
+		/* Another's record, and no daemon writes beside it. */
 		if (step == IBCC_MAD_GET && a == IBCC_LEADER_ONE && r.run != OWN_RUN &&
 		    r.run != BEFORE)
 			FUZZ_CHECK(ibcc_election_may_write(&e, now_s, &why) == -EPERM);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who asks subnet administration, over a libibumad of the test's own: answers to what was asked,
- * late ones, short ones and those that nobody asked for, requests that come back undelivered, and
+/* A client of subnet administration, over a libibumad of the test's own: answers to what was asked,
+ * late ones, short ones and unsolicited ones, requests that come back undelivered, and
  * reports from the subnet manager and from others.
  *
  * Input: one record for each wait: what happens (enum event), flags, the length (0: 256), an
@@ -155,7 +155,7 @@ static void take_report(struct ibcc_sa_client *c, uint8_t *mad, void *arg)
 {
 	uint16_t trap;
 
-	/* Nobody but the subnet manager is answered, and nothing that is not whole. */
+	/* Only the subnet manager is answered, and nothing that is not whole. */
 	FUZZ_CHECK(arg == &port && port.got_any && !port.other && !port.failed);
 	FUZZ_CHECK(port.len == (int)IBCC_MAD_BYTES && !memcmp(mad, port.got, IBCC_MAD_BYTES));
 	port.n_reports++;

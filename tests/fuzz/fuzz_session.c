@@ -150,7 +150,7 @@ static void check(const struct ibcc_session *s, const struct host *h)
 	FUZZ_CHECK(!s->report || s->phase == IBCC_SESSION_REPORT);
 	FUZZ_CHECK(s->phase != IBCC_SESSION_ENDED || !ibcc_session_has_output(s));
 	FUZZ_CHECK(h->welcomes <= 1 && h->answers <= h->submitted);
-	/* Somebody has to move: the client, the push thread or nobody ever again. */
+	/* If neither the client nor the push thread moves, nothing ever does. */
 	FUZZ_CHECK(ibcc_session_wants_input(s) || ibcc_session_has_output(s) ||
 		   s->phase == IBCC_SESSION_PUSH || s->phase == IBCC_SESSION_ENDED);
 }

@@ -29,7 +29,7 @@
  * drawn, from 0 to twice that.
  *
  * For a marked packet the receiver sends the source a notification (CNP, with BECN), becn_delay
- * after it has taken it, and before all data. CNPs travel like packets, but nobody marks or
+ * after it has taken it, and before all data. CNPs travel like packets, but no port marks or
  * throttles them. The source's index into the congestion control table (CCTI), of the flow or of
  * all its flows of the service level, rises by CCTI_Increase, from CCTI_Min at least, to the limit
  * at most. A timer for each host and service level runs while an index is above CCTI_Min: every

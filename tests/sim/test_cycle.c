@@ -173,7 +173,7 @@ static void test_another_topology(void **state)
 	loop_passes(&l, 5);
 	assert_true(l.c.decided && l.c.actual_known);
 
-	/* A new number on the same fabric: nothing is forgotten, but who refused is asked again. */
+	/* A new number on the same fabric: nothing is forgotten, but a node that refused is asked again. */
 	t = ibcc_topo_clone(l.sc.topo);
 	t->generation = 77;
 	l.c.collector->node[0].refusal = (struct ibcc_refusal){ .due = UINT64_MAX, .wait = 64 };
@@ -198,7 +198,7 @@ static void test_another_topology(void **state)
 	loop_end(&l);
 }
 
-/* Adapters that react by service level, as QLogic's: who contributes is learnt before they are
+/* Adapters that react by service level, as QLogic's: the contributors are learnt before they are
  * held.
  */
 static void start_learning(struct loop *l)
@@ -220,7 +220,7 @@ static uint32_t n_tables(const struct loop *l, bool planned)
 	return n;
 }
 
-/* Packets in the switches' logs, all of those who write to the slow server. */
+/* Packets in the switches' logs, all from the hosts that write to the slow server. */
 static uint32_t n_marks(const struct loop *l)
 {
 	const struct ibcc_topo *t = l->c.topo;
@@ -238,7 +238,7 @@ static uint32_t n_marks(const struct loop *l)
 	return l->c.snapshot.n_marks;
 }
 
-/* The port of the slow server marks, and nobody is slowed down; its BECNs tell the three who write
+/* The port of the slow server marks, and no host is slowed down; its BECNs show the three that write
  * to it from the victim, and only they get tables.
  */
 static void test_learning(void **state)

@@ -247,7 +247,7 @@ static void test_inventory(void **state)
 	close_fabric(&x);
 }
 
-/* What nobody knows counts by 3 bytes where 8 are assumed. */
+/* An unknown device counts by 3 bytes where 8 are assumed. */
 static void test_odd_switches(void **state)
 {
 	struct ibcc_profile odd = *profile("plain");

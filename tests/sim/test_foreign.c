@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who else decides on a fabric: somebody who changes what we wrote, and switches that do not route
- * by their tables.
+/* What else decides on a fabric: a program that changes what we wrote, and switches that do not
+ * route by their tables.
  */
 #include "loop.h"
 
@@ -97,8 +97,8 @@ static void close_loop(struct loop *l)
 	loop_end(l);
 }
 
-/* A table that nobody could put back: its delays fall. Ours has up to 128 entries, and each of them
- * delays less than the long one's.
+/* A table that cannot be restored later: its delays fall. Ours has up to 128 entries, and each of
+ * them delays less than the long one's.
  */
 static void spoil_table(struct loop *l, const char *name, uint16_t limit)
 {
@@ -293,7 +293,7 @@ static void test_adaptive_routing(void **state)
 	close_loop(&l);
 }
 
-/* The operator takes back his word for the tables: what was set goes, also if that cannot be
+/* The operator no longer vouches for the tables: what was set goes, also if that cannot be
  * written down.
  */
 static void test_off_without_a_book(void **state)
@@ -369,7 +369,7 @@ static void test_adaptive_sl(void **state)
 	loop_end(&l);
 }
 
-/* Nobody tells SLs where a switch does not count by them: nothing is proved then. */
+/* No counter shows SLs where a switch does not count by them: nothing is proved then. */
 static void test_sls_not_told(void **state)
 {
 	struct loop l;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A node takes another CC_Key while others are under control: nobody is throttled anew, and nobody
- * stays throttled for that.
+/* A node takes another CC_Key while others are under control: no adapter is throttled anew, and
+ * none stays throttled for that.
  */
 #include "loop.h"
 
@@ -131,7 +131,7 @@ static void test_key_goes_later(void **state)
 	loop_end(&l);
 }
 
-/* Nothing begins beside somebody else's key. */
+/* Nothing begins beside another program's key. */
 static void test_no_new_control(void **state)
 {
 	struct loop l;

@@ -58,7 +58,7 @@ static void test_time_of_a_batch(void **state)
 		assert_int_equal(ibcc_cc_timestamp_unpack(op[i].mad), (2000 * i + 4000) / 1024);
 	}
 	assert_int_equal(ibcc_transport_now_ns(t), op[N_OPS - 1].t_ns);
-	/* Time goes on from there. Nobody at a LID: given up after the timeout. */
+	/* Time goes on from there. No node has the LID: given up after the timeout. */
 	request(&op[0], s.topo, LUSTRE_SRC1, IBCC_MAD_GET, IBCC_CC_ATTR_INFO);
 	op[0].lid = 99;
 	assert_int_equal(ibcc_transport_run(t, op, 1), 0);

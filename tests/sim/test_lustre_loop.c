@@ -35,7 +35,7 @@ static void check_lustre(struct loop *l)
 	assert_true(off.hot > 0.99 * DRAIN_MBYTES && off.hot < 1.01 * DRAIN_MBYTES);
 	assert_true(off.victim > 0.98 * off.hot / 3 && off.victim < 1.02 * off.hot / 3);
 
-	/* The dry run names the port and the four who wait, and writes nothing. */
+	/* The dry run names the port and the four blocked senders, and writes nothing. */
 	assert_int_equal(l->c.estimate.n_roots, 1);
 	r = &l->c.estimate.root[0];
 	assert_int_equal(r->port, port_of(l, "leaf2", 2));
@@ -126,7 +126,7 @@ static double settled_sum(const struct ibcc_profile *hosts)
 	return r.sum;
 }
 
-/* Adapters that do not count their waits, and such of which nobody knows by what they do, and which
+/* Adapters that do not count their waits, and such whose unit is unknown, and which
  * count no marks either: the hotspot is tuned as with them.
  */
 static void test_no_waits(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Nodes whose counters lie: they are named, what was decided because of them is taken back, nobody
+/* Nodes whose counters lie: they are named, what was decided because of them is reverted, no node
  * pays for it, and they are believed again once they tell the truth.
  */
 #include "loop.h"

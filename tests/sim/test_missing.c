@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Sources that cannot be asked for a while, or whose counters lie: meanwhile and afterwards the law
- * goes on for all three writers of the Lustre fabric, and nobody pays for it.
+ * goes on for all three writers of the Lustre fabric, and no other traffic suffers.
  */
 #include "loop.h"
 
@@ -11,7 +11,7 @@
 #define BACK    20u
 #define WRITERS 3u
 
-/* Settings cannot be read again, or written, where nobody answers. */
+/* Settings cannot be read again, or written, where no node answers. */
 static void passes_for_all(struct loop *l, unsigned int n)
 {
 	while (n--) {

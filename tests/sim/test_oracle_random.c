@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Settings by the truth, worked out by hand, and who is told to miss what. */
+/* Settings by the truth, worked out by hand, and which flows miss what. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -157,7 +157,7 @@ static void each_flow_misses_for_one_reason(void **state)
 		flow[i] = (struct ibcc_measure_flow){ .ideal_mbps = 1000,
 						      .offered_mbps = 2000,
 						      .throughput_mbps = 1000 - missed[i] };
-	flow[4].throughput_mbps = 1500; /* more than its share makes up for nobody's loss */
+	flow[4].throughput_mbps = 1500; /* more than its share makes up for no other's loss */
 	assert_int_equal(ibcc_lost_find(&s, &t, &m, lost), 0);
 	for (int k = 0; k < IBCC_N_LOST; k++)
 		if (fabs(lost[k] - want[k] / 8000) > 1e-9)

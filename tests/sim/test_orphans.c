@@ -153,8 +153,8 @@ static void test_killed_then_quiet(void **state)
 	}
 }
 
-/* The traffic goes on: what was left goes on with it, as nobody has a reason to touch it; and what
- * the new tuner leaves behind at last is not what the old one had set.
+/* The traffic goes on: what was left goes on with it, as nothing gives a reason to touch it; and
+ * what the new tuner leaves behind at last is not what the old one had set.
  */
 static void test_killed_under_load(void **state)
 {
@@ -220,7 +220,7 @@ static void test_flap(void **state)
 	finish(&x);
 }
 
-/* Who only watches says what is left, and writes nothing. */
+/* A daemon that only observes says what is left, and writes nothing. */
 static void test_observer(void **state)
 {
 	struct orphans x;
@@ -343,7 +343,7 @@ static void test_repaired_late(void **state)
 	finish(&x);
 }
 
-/* The daemon was killed while it wrote to a node, of which nobody knows then what it has, and which
+/* The daemon was killed while it wrote to a node, whose settings are then unknown, and which
  * does not answer when the next one begins: what it has is found out later, and goes as well.
  */
 static void test_settled_late(void **state)
@@ -398,7 +398,7 @@ static int64_t n_changes_on_disk(struct orphans *x)
 	return n;
 }
 
-/* The disk takes nothing any more: what is on goes when nobody needs it, unrecorded, and nothing
+/* The disk takes nothing any more: what is on goes when nothing needs it, unrecorded, and nothing
  * new comes, until there is a book to write it in.
  */
 static void test_without_a_book(void **state)

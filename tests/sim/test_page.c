@@ -168,7 +168,7 @@ static void test_large(void **state)
 	json_decref(report);
 }
 
-/* Names come from nodes, which anybody can name. */
+/* Names come from nodes, which their owners name. */
 static void test_names(void **state)
 {
 	json_t *report = report_of("perftest/scenarios/lustre.yaml", 6, true);
@@ -227,7 +227,7 @@ static void test_series(void **state)
 	assert_int_equal(count(text, "<figure>"), 1);
 	assert_non_null(strstr(text, ">Throughput</text>"));
 	assert_non_null(strstr(text, ">7</text>"));
-	/* Nobody measured in between: no line leads there. */
+	/* Nothing was measured in between: no line leads there. */
 	assert_int_equal(count(text, "class=\"mark\""), 1);
 	free(text);
 	json_object_set_new(report, "series", json_null());
@@ -237,7 +237,7 @@ static void test_series(void **state)
 	json_decref(report);
 }
 
-/* Whom the changes are to help, and by how much. */
+/* Which senders the changes are to help, and by how much. */
 static void test_prediction(void **state)
 {
 	json_t *report =

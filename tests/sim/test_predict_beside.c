@@ -67,7 +67,7 @@ static void run(struct course *c, bool asks)
 	}
 	assert_int_equal(asked, asks);
 	if (asks) {
-		/* It is under way still, and nobody has waited for it. */
+		/* It is under way still, and nothing has waited for it. */
 		while (!n_under_way)
 			sched_yield();
 		assert_int_equal(n_under_way, 1);

@@ -44,7 +44,7 @@ static void a_seed_is_one_scenario(void **state)
 	free(c);
 }
 
-/* Nobody has more to send than nine tenths of the link carry, so the fabric alone is to blame. */
+/* No host has more to send than nine tenths of the link carry, so the fabric alone is to blame. */
 static void sources_can_send_what_they_offer(void **state)
 {
 	struct ibcc_yaml_errors e = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* An apply that somebody asks for ends with roots that hold, by every way of applying, in mode
+/* An apply that a user asks for ends with roots that hold, by every way of applying, in mode
  * observe too, and whatever happens to the daemon on the way.
  */
 #include "services.h"
@@ -438,7 +438,7 @@ static void test_rollback(void **state)
 	}
 }
 
-/* What a file has was written by anybody: writes that its roots do not need are refused. */
+/* Any program may have written a file: writes that its roots do not need are refused. */
 static void test_spoilt_plan(void **state)
 {
 	struct ibcc_settings now;

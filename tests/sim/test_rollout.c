@@ -89,7 +89,7 @@ static void test_canary(void **state)
 	close_loop(&l);
 }
 
-/* When settings are taken back, or others written, nobody waits for the first nodes any more. */
+/* When settings are reverted, or others written, nothing waits for the first nodes any more. */
 static void test_taken_back(void **state)
 {
 	struct loop l;
@@ -106,7 +106,7 @@ static void test_taken_back(void **state)
 	close_loop(&l);
 }
 
-/* An apply that somebody asked for is all or nothing. */
+/* An apply that a user asked for is all or nothing. */
 static void test_asked_for(void **state)
 {
 	uint32_t switches, adapters;

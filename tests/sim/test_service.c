@@ -211,7 +211,7 @@ static void test_age(void **state)
 	loop_end(&l);
 }
 
-/* What a pass has carried out is told to who asked for it; then the plan is that of the next pass.
+/* What a pass has carried out is reported to its client; then the plan is that of the next pass.
  */
 static void test_carried_out(void **state)
 {
@@ -241,8 +241,8 @@ static void test_carried_out(void **state)
 	loop_end(&l);
 }
 
-/* Who applies right after a rollback is told that congestion has to be confirmed first, and nothing
- * is written. */
+/* A user that applies right after a rollback learns that congestion has to be confirmed first, and
+ * nothing is written. */
 static void test_apply_after_rollback(void **state)
 {
 	struct ibcc_request me = { .who = "me" };
@@ -279,7 +279,7 @@ static void test_apply_after_rollback(void **state)
 }
 
 /* Makes a change of the first block of an adapter's table say something else was there before. By
- * somebody who knows of checksums: values have to be looked at all the same. Returns the endport.
+ * a program that knows of checksums: values have to be looked at all the same. Returns the endport.
  */
 static uint32_t spoil(const struct loop *l, struct ibcc_service *s, const char *name,
 		      const char *old)
@@ -477,7 +477,7 @@ static void meddle(struct loop *l, const char *name)
 }
 
 /* Another program sets a node again and again. Each repair is done in the polling cycle that finds
- * it, and still the state says that somebody else writes, until that ends.
+ * it, and still the state says that another program writes, until that ends.
  */
 static void test_fought_over(void **state)
 {

@@ -5,7 +5,7 @@
 #   TOLD   what the status must come to say while it lasts, for jq; empty: it may go unnoticed
 #   ABOUT  the node that has to be heard for that, if it is one
 #   GONE   nodes that cannot be read meanwhile
-#   BLIND  set if nobody can be asked meanwhile
+#   BLIND  set if no daemon can be asked meanwhile
 #   SWEEP  set if OpenSM has to look again when it is over
 # and NAME_off. There may be NAME_during, which is called again and again while it lasts, NAME_told, which succeeds
 # once another program says what it must, and NAME_after, which waits for what takes time once all attacks have ended.
@@ -74,7 +74,7 @@ refused_sets_on()
 }
 refused_sets_off() { knob "cc_set_status.$REFUSER=0"; }
 
-# forgets NODE: what its book does not have, since it was there before the book, comes back to nobody.
+# forgets NODE: what its book does not have, since it was there before the book, does not come back.
 forgets()
 {
 	[ -z "$REBUILT" ] || UNTUNED=$(jq -cS --arg n "$1" 'map(if .node == $n and .switch then .switch.Victim_Mask = [] else . end)' <<<"$UNTUNED")
@@ -82,7 +82,7 @@ forgets()
 reboot_on() { pick "${NODES[@]}"; WHAT="$REPLY starts anew"; forgets "$REPLY"; knob "reboot.$REPLY=now"; }
 reboot_off() { :; }
 
-# Somebody else writes: more throttle, or none.
+# Another program writes: more throttle, or none.
 FOREIGN=0
 foreign_on()
 {
@@ -90,7 +90,7 @@ foreign_on()
 	pick source1 source2 source3; WHAT=$REPLY
 	lid=$(sim settings -j | jq --arg n "$WHAT" '.rows[] | select(.node == $n).lid')
 	pick 0 1 40
-	WHAT="somebody else sets CCTI_Increase of $WHAT to $REPLY"
+	WHAT="another program sets CCTI_Increase of $WHAT to $REPLY"
 	[ "$lid" != 0 ] && stock ibccconfig CACongestionSetting "$lid" 0 0xffff 150 "$REPLY" 0 0 >"$TMP/foreign.log" 2>&1
 	FOREIGN=$((FOREIGN + 1))
 	# Where nothing is ours, it is the site's own from now on.
@@ -131,7 +131,7 @@ jump_on()
 }
 jump_during() { no_harm; }
 jump_off() { knob "cc_clock_jump_ms$JUMPS=$JUMP_MS"; }
-# Somebody sets the clock of the daemon's host, and puts it right.
+# A user sets the clock of the daemon's host, and puts it right.
 wall_clock_on()
 {
 	pick 3600 -3600 86400000 -86400000 -1700000000
@@ -177,8 +177,8 @@ bad_reload_on()
 bad_reload_off() { cp "$TMP/cli.yaml" "$TMP/tuned.yaml"; send HUP "$TUNED_PID"; }
 
 # --- OpenSM ---------------------------------------------------------------------------------------
-# It takes SIGCONT for SIGHUP, but sees it only when its main thread wakes, up to ten seconds later: who
-# were silent then would be lost.
+# It takes SIGCONT for SIGHUP, but sees it only when its main thread wakes, up to ten seconds later: nodes
+# that were silent then would be lost.
 stopped_opensm_on()
 {
 	WHAT="OpenSM stops"
@@ -190,7 +190,7 @@ stopped_opensm_off() { send CONT "$OSM_PID"; }
 killed_opensm_on()
 {
 	WHAT="kill -9 of OpenSM"
-	SWEEP=yes # another one does not know whom silence kept from it
+	SWEEP=yes # another one does not know the nodes that silence kept from it
 	[ "$VIA" = direct ] || TOLD='.sm == null and .plugin_trouble != null'
 	kill -KILL "$OSM_PID"
 	wait "$OSM_PID" 2>/dev/null
@@ -273,16 +273,16 @@ garbage_on()
 }
 garbage_off() { local p; for p in $BAD_CLIENTS; do stop "$p" KILL; done; }
 
-# Who asks for a rollback in the midst of it may hear that it cannot be, or is not complete.
+# A rollback in the midst of it may answer that it cannot be, or is not complete.
 NOTHING_OURS=
 operator_on()
 {
 	local rc=0
 	pick rollback disable apply repair
 	# What was there when a new book was begun is tuned, and in no book once that is rolled back: of it
-	# nobody brings back what a node loses.
+	# no program restores what a node loses.
 	[ "$REPLY" != rollback ] || [ -z "$REBUILT" ] || REPLY=disable
-	WHAT="somebody asks for $REPLY"
+	WHAT="a user asks for $REPLY"
 	local command=$REPLY
 	timeout 150 "$IBCC_BUILD/ibcc-tune" -z "$TMP/cli.yaml" "$command" -y >"$TMP/operator.log" 2>&1 || rc=$?
 	[ "$rc" -lt 124 ] || fail "ibcc-tune $command hangs"
@@ -290,8 +290,8 @@ operator_on()
 }
 operator_off() { NOTHING_OURS=; }
 
-# --- who blocks whom ------------------------------------------------------------------------------
-# As a member of control_read_group, who may ask for what only reads.
+# --- which client blocks which ------------------------------------------------------------------------------
+# As a member of control_read_group, which may ask for what only reads.
 READER=65534
 readers_on()
 {
@@ -332,7 +332,7 @@ slow_http_on()
 		done' - "$HTTP_PORT"
 	SLOW_HTTP=$!
 }
-# Whoever asks as one should is answered all the same.
+# A correct request is answered nevertheless.
 slow_http_during()
 {
 	[ -z "$blind" ] || return 0
@@ -342,7 +342,7 @@ slow_http_during()
 }
 slow_http_off() { stop "$SLOW_HTTP" KILL; }
 
-# --- who writes -----------------------------------------------------------------------------------
+# --- which program writes -----------------------------------------------------------------------------------
 # While the daemon is away another program takes the writer's place, and keeps it: at the plugin by a long lease and
 # with settings of source1, else by the record of a host that has died.
 stuck_writer_on()
@@ -390,13 +390,13 @@ twin_told()
 }
 twin_off() { stop "$TWIN"; rm -f "$TMP"/twin.db*; }
 
-# --- what somebody else sets, and who is away ------------------------------------------------------
+# --- what another program sets, and absent nodes ------------------------------------------------------
 # A script of the site's sets a table and a CCTI_Min with which next to nothing is left, each second.
 throttle_on()
 {
 	local lid
 	pick source1 source2 source3; THROTTLED=$REPLY
-	WHAT="somebody else throttles $THROTTLED"
+	WHAT="another program throttles $THROTTLED"
 	lid=$(sim settings -j | jq --arg n "$THROTTLED" '.rows[] | select(.node == $n).lid')
 	: >"$TMP/throttle.count"
 	THROTTLER=
@@ -425,7 +425,7 @@ away_on()
 	local rc=0 command=rollback
 	pick source2 source3 source4; AWAY=$REPLY # the daemon is at source1
 	[ -z "$REBUILT" ] || command=disable
-	WHAT="$AWAY is away while somebody asks for $command"
+	WHAT="$AWAY is away while a user asks for $command"
 	SWEEP=yes
 	sim console "Unlink \"$AWAY\"[1]" >/dev/null
 	wait_until 20 status '.fabric.channel_adapters == 5'

@@ -10,7 +10,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 IBCC_BUILD=${IBCC_BUILD:-$top/build}
 case $IBCC_BUILD in /*) ;; *) IBCC_BUILD=$top/$IBCC_BUILD ;; esac
 export IBCC_BUILD
-unset SUDO_USER # of whoever runs the tests: it stands in the history
+unset SUDO_USER # of the user that runs the tests: it stands in the history
 umask 022 # other users read the configurations that tests write; under root's own umask they might not
 # Where ibsim, opensm and infiniband-diags may be; an ordinary user's PATH does not have it.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
@@ -27,7 +27,7 @@ CHILDREN=()
 SCENARIO=$top/perftest/scenarios/lustre.yaml
 BOOT_SECONDS=30 # for a simulator, and for opensm, to get ready
 TOOL_SECONDS=30 # for a tool to end
-# Virtual seconds in one of the host's: less than an engine can do, which would keep a processor from those who are
+# Virtual seconds in one of the host's: less than an engine can do, which would keep a processor from those that are
 # tested; and where it cannot keep up, virtual time goes by fits and starts, and so do counters between two readings.
 SIM_SPEED=0.05
 # A machine under load has everything slower from the test's beginning on: virtual time, the daemon's passes and its
@@ -48,7 +48,7 @@ UNDER=
 	--suppressions=$top/tests/valgrind/$IBCC_VALGRIND.supp"
 case ${IBCC_VALGRIND-} in memcheck) UNDER="$UNDER --leak-check=full --track-origins=yes" ;; helgrind) UNDER="$UNDER --history-level=approx" ;; esac
 
-# What fail() says is for whoever reads the test's output, also where the output of a condition goes nowhere.
+# What fail() says is for the reader of the test's output, also where the output of a condition goes nowhere.
 exec {TEST_OUTPUT}>&1
 # say OUTCOME: results for tests/run.sh, which counts lines that begin with "ok ".
 ok() { printf 'ok - %s\n' "$*"; }
@@ -173,7 +173,7 @@ cleanup()
 	for ((i = ${#CHILDREN[@]} - 1; i >= 0; i--)); do
 		alive "${CHILDREN[i]}" && stop "${CHILDREN[i]}"
 	done
-	# What a sanitizer says at a program's end, leaks above all, nobody else would notice.
+	# What a sanitizer says at a program's end, leaks above all, no other check would notice.
 	if grep -lE 'ERROR: (Address|Leak)Sanitizer|: runtime error: ' "$TMP"/*.log 2>/dev/null; then
 		grep -hE -A 20 'ERROR: (Address|Leak)Sanitizer|: runtime error: ' "$TMP"/*.log | head -60
 		echo "not ok - a sanitizer has found something"

@@ -47,7 +47,7 @@ static void say(int fd, enum ibcc_proto_type type, const void *payload, size_t l
 {
 	int ret = ibcc_proto_send(fd, type, 7, payload, length);
 
-	/* Who hangs up has said why, which is still to be heard. */
+	/* A plugin that hangs up has said why, which is still to be heard. */
 	if (ret && ret != -EPIPE)
 		die("send", ret);
 }

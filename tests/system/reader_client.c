@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define PAUSE_MS 1 /* after a refusal, so that a processor is left for those who are tested */
+#define PAUSE_MS 1 /* after a refusal, so that a processor is left for those that are tested */
 
 static volatile sig_atomic_t over;
 

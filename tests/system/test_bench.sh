@@ -85,7 +85,7 @@ traffic: [{from: [a, e], to: [c, g]}, {from: [c, g], to: [a, e]}, {from: [b, f],
   {from: [d, h], to: [b, f]}]
 YAML
 status 1 "$bench" scenario "$TMP/ring.yaml" -j
-check "a deadlock is told with all who are in it" grep -qE "^$TMP/ring.yaml: deadlock at [0-9.]+ ms: s1 \
+check "a deadlock is reported with all ports in it" grep -qE "^$TMP/ring.yaml: deadlock at [0-9.]+ ms: s1 \
 port ([23])( waits for s[234] port \\1){3} waits for s1 port \\1\$" "$TMP/err"
 silent "and is no result" cat "$TMP/out"
 status 1 "$lab" sweep "$TMP/ring.yaml" --grid model.buffer_bytes=4224,4288 --out "$TMP/ring.jsonl"

@@ -148,7 +148,7 @@ look_again()
 		broken "the fabric does not come up"
 }
 
-# Everybody whom nobody killed lives.
+# Every process that was not killed lives.
 living()
 {
 	local p
@@ -163,7 +163,7 @@ rebuild()
 	# A rollback brings back what was disabled; a switch's masks stay, and are none of the new book's.
 	UNTUNED=$(settings)
 	REBUILT=yes
-	# It fails as long as a discovery has missed somebody.
+	# It fails as long as a discovery has missed a node.
 	disabled() { direct disable -y >"$TMP/disable.log" 2>&1; }
 	wait_until 20 disabled || broken "disable without a book: $(cat "$TMP/disable.log")"
 	mv "$TMP/disk/state.db" "$TMP/bad.db"
@@ -233,7 +233,7 @@ step()
 			[ "$(type -t "${name}_during")" != function ] || "${name}_during"
 		done
 	done
-	# The fabric first: without it nothing else can be set right. Who was killed last: where answers
+	# The fabric first: without it nothing else can be set right. The process that was killed last: where answers
 	# are lost OpenSM does not get up.
 	for name in stopped_fabric "${CHOSEN[@]}"; do
 		case " ${CHOSEN[*]} " in *" $name "*) ;; *) continue ;; esac
@@ -255,7 +255,7 @@ step()
 		[ "$(type -t "${name}_after")" != function ] || "${name}_after"
 	done
 	[ -z "${REBUILD-}" ] || rebuild
-	# Asked for by somebody, a pause stays until it is ended.
+	# Asked for by a user, a pause stays until it is ended.
 	! jq -e '.paused != null' "$TMP/status.json" >"$TMP/jq.log" || wait_until 30 direct apply -y ||
 		broken "apply after a pause: $(say)"
 	begin_count
@@ -266,7 +266,7 @@ step()
 }
 
 # --- the end of a round ---------------------------------------------------------------------------
-# Sets came from whom they should, one at a time: "PID FIRST LAST" of each.
+# Sets came from the right process, one at a time: "PID FIRST LAST" of each.
 one_writer()
 {
 	local who=$WRITERS
@@ -326,7 +326,7 @@ round()
 	# For three seconds it only looks whether another one leads.
 	[ "$VIA" != direct ] || wait_until 30 status '.election.state == "leads"' || fail "it does not lead: $(say)"
 	begin_count
-	# What the loop reaches when nobody disturbs it, as often as it takes to be sure of that.
+	# What the loop reaches when nothing disturbs it, as often as it takes to be sure of that.
 	HOT_REF=14900 VICTIM_REF=16500
 	restored
 	HOT_REF=$HOT VICTIM_REF=$VICTIM

@@ -21,7 +21,7 @@ difference() { diff <(echo "$1" | jq .) <(settings | jq .) | head -20; }
 as_before() { [ "$(settings)" = "$untuned" ]; }
 # The newest transaction that was on trial, as "ID OUTCOME-OF-THE-TRIAL".
 trial() { tune history -j 2>"$TMP/tune.log" | jq -r '[.transactions[] | select(.trial)][0] // empty | "\(.id) \(.trial.outcome)"'; }
-# What is tried is refined until it holds, unless nobody waits for it.
+# What is tried is refined until it holds, unless no client waits for it.
 try() { tune apply "$TMP/plan.json" -y --confirm-within "$@" >"$TMP/apply.log" 2>&1; }
 is_over() { status '.trial == null and .state == "ok"'; }
 
@@ -41,7 +41,7 @@ tune confirm >"$TMP/other.log" 2>&1 && fail "there is something to confirm befor
 try 2m || fail "an apply on trial: $(cat "$TMP/apply.log")"
 tuned=$(settings)
 [ "$tuned" != "$untuned" ] || fail "an apply on trial writes nothing"
-check 'who tries is told what becomes of it' grep -q 'On trial: the daemon reverts the change in 1[0-9]* s' "$TMP/apply.log"
+check 'the client is told what becomes of it' grep -q 'On trial: the daemon reverts the change in 1[0-9]* s' "$TMP/apply.log"
 status '.trial.transaction > 0 and .trial.seconds_left <= 120 and .trial.over == null' ||
 	fail "the status does not tell of the trial: $(jq -c .trial "$TMP/status.json")"
 ok "the status tells of the trial"
@@ -67,29 +67,29 @@ equal 'the history says that it is taken back' "$(trial | cut -d ' ' -f 2-)" 'ta
 tune cancel >"$TMP/other.log" 2>&1 && fail "it is canceled twice"
 
 try 1 --no-wait || fail "a short trial: $(cat "$TMP/apply.log")"
-wait_until 20 as_before || fail "what nobody confirms stays: $(difference "$untuned")"
+wait_until 20 as_before || fail "an unconfirmed change stays: $(difference "$untuned")"
 wait_until 20 is_over || fail "the trial does not end: $(jq -c .trial "$TMP/status.json")"
 tune history -j | jq -e '.transactions[0] | .action == "rollback" and (.summary | test("it was not confirmed within 1 s"))' \
 	>/dev/null || fail "the history does not say why: $(tune history)"
-ok "what nobody confirms is taken back, and the history says why"
+ok "an unconfirmed change is reverted, and the history says why"
 tune confirm >"$TMP/other.log" 2>&1 && fail "it is confirmed too late"
 ok "it cannot be confirmed any more"
 
-# Who is to take it back, and the file that tells of it, may be gone when its time is over.
+# The daemon that is to revert it, and the file that has it, may be gone when its time is over.
 try 2 --no-wait || fail "a trial before opensm's end: $(cat "$TMP/apply.log")"
 stop "$OSM_PID"
 wait_until 20 status '.trial.over != null' || fail "without opensm the trial does not end: $(jq -c .trial "$TMP/status.json")"
-wait_until 20 grep -q 'taking back what was on trial.*no OpenSM plugin' "$TMP/tuned.log" || fail "nobody tries to take it back"
+wait_until 20 grep -q 'taking back what was on trial.*no OpenSM plugin' "$TMP/tuned.log" || fail "the daemon does not try to revert it"
 status '.trial.over != null' || fail "it is called taken back without opensm: $(jq -c .trial "$TMP/status.json")"
 start_opensm --plugin
-wait_until 30 as_before || fail "when opensm is back, what nobody confirmed stays: $(difference "$untuned")"
+wait_until 30 as_before || fail "when opensm is back, the unconfirmed change stays: $(difference "$untuned")"
 wait_until 20 is_over || fail "the trial does not end: $(jq -c '[.trial, .reason]' "$TMP/status.json")"
-ok "what nobody confirms while opensm is away is taken back when it is there again"
+ok "an unconfirmed change is reverted when it is there again"
 try 2 --no-wait || fail "a trial before the state file's end: $(cat "$TMP/apply.log")"
 rm "$TMP/state.db"
-wait_until 30 as_before || fail "without the state file what nobody confirms stays: $(difference "$untuned")"
+wait_until 30 as_before || fail "without the state file an unconfirmed change stays: $(difference "$untuned")"
 wait_until 20 is_over || fail "the trial does not end: $(jq -c '[.trial, .reason]' "$TMP/status.json")"
-ok "what nobody confirms is taken back, too, when the state file is lost meanwhile"
+ok "an unconfirmed change is reverted, too, when the state file is lost meanwhile"
 
 try 2m || fail "a trial before the daemon's end: $(cat "$TMP/apply.log")"
 check 'marking is taken off during a trial' tune disable -y

@@ -13,7 +13,7 @@ tune plan -o "$TMP/plan.json" >/dev/null 2>"$TMP/tune.log" || fail "plan -o"
 echo 0x5afe >"$TMP/key" && chmod 600 "$TMP/key"
 sets=$(set_mads)
 
-# typed TEXT COMMAND...: the command line on a terminal where somebody types the text. Sets rc; terminal.log has what
+# typed TEXT COMMAND...: the command line on a terminal where a user types the text. Sets rc; terminal.log has what
 # the terminal shows, in one line.
 typed()
 {

@@ -72,7 +72,7 @@ stretch 5
 on_terminal '' "$TMP/plan.json" -y --confirm-within "${STRETCHED}s"
 equal "the time is over: exit code" "$rc" 1
 check "and says so" shows 'was not confirmed, so the daemon reverts it'
-wait_until 30 as_before || fail "what nobody confirms stays"
+wait_until 30 as_before || fail "an unconfirmed change stays"
 ok "the daemon reverts it"
 
 wait_until 30 planned || fail "there is nothing to try: $(tail -n 3 "$TMP/plan.log")"

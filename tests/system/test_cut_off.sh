@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# OpenSM is killed while a plan that somebody had made is pushed: what had been written is known to be ours, and goes
+# OpenSM is killed while a plan that a user applied is pushed: what had been written is known to be ours, and goes
 # when nothing needs it, as if the apply had come to its end.
 . "$(dirname "$0")/lib.sh"
 

@@ -47,7 +47,7 @@ wait_until 40 tuned || fail "the loop does not settle: $(cat "$TMP/status.json")
 ok "the hotspot is tuned"
 tune status >"$TMP/text" 2>&1
 grep -q 'PortXmitWait of ConnectX-6 at .* MB/s' "$TMP/text" || fail "status: $(cat "$TMP/text")"
-ok "status tells that nobody documents what hosts count by"
+ok "status says that the unit of these counters is undocumented"
 grep -q '1 adapter of type QLE7340/7342 (destination0) with no usable count of waits' "$TMP/text" || fail "status: $(cat "$TMP/text")"
 ok "status tells whose waits are not known"
 grep -q "counters of leaf1 are read at LID $leaf, QP 1234, to where it redirects them" "$TMP/text" || fail "status: $(cat "$TMP/text")"

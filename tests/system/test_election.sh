@@ -8,13 +8,13 @@ start_sim "$SCENARIO" --speed 0.02
 start_opensm 'sweep_interval 0'
 record() { stock "$IBCC_BUILD/tests/system/sa_record" "$@" 2>/dev/null; }
 
-equal "nobody leads" "$(record get)" none
+equal "no daemon leads" "$(record get)" none
 
 # Two daemons, on two hosts.
 start_tuned 'mode: apply' 'apply_via: direct'
 first=$TUNED_PID
 status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
-wait_until 20 status '.election.state == "leads"' || fail "nobody leads: $(cat "$TMP/status.json")"
+wait_until 20 status '.election.state == "leads"' || fail "no daemon leads: $(cat "$TMP/status.json")"
 ok "one alone leads"
 record get >"$TMP/record"
 check "its record has a lease, and tells its host" grep -qE '^0x[0-9a-f]* 60 ibcc-tuned on ' "$TMP/record"
@@ -36,8 +36,8 @@ b apply -y >"$TMP/apply.log" 2>&1
 equal "an apply is refused" $? 1
 check "with the reason" grep -q 'another daemon leads: "ibcc-tuned on ' "$TMP/apply.log"
 b status >"$TMP/b.txt"
-check "the status says who leads" grep -q '^Leader: *another daemon leads: "ibcc-tuned on ' "$TMP/b.txt"
-# Nor does who comes and goes.
+check "the status names the leader" grep -q '^Leader: *another daemon leads: "ibcc-tuned on ' "$TMP/b.txt"
+# Nor does a daemon that comes and goes.
 mkdir "$TMP/c"
 printf '%s\n' "control_socket: $TMP/c/control.sock" "state_file: $TMP/c/state.db" "interval_ms: $INTERVAL_MS" \
 	'apply_via: direct' >"$TMP/c/cli.yaml"
@@ -47,7 +47,7 @@ check "for the same reason" grep -q 'another daemon leads' "$TMP/c.log"
 
 # A leader that goes takes its record along.
 stop "$first"
-wait_until 20 b_status '.election.state == "leads"' || fail "nobody takes over: $(cat "$TMP/b.json")"
+wait_until 20 b_status '.election.state == "leads"' || fail "no daemon takes over: $(cat "$TMP/b.json")"
 ok "the second takes over"
 stop "$second"
 wait_until 5 eval '[ "$(record get)" = none ]' || fail "the record is left: $(record get)"
@@ -66,7 +66,7 @@ equal "nothing is written meanwhile" "$(set_mads)" "$sets"
 wait_until 40 status '.election.state == "leads"' || fail "not taken over: $(jq -c .election "$TMP/status.json")"
 ok "until its lease has ended"
 wait_until 6 status '.drift.writes == 0 and .state == "ok"' || fail "not repaired: $(jq -c '[.state, .reason, .drift]' "$TMP/status.json")"
-ok "what somebody else has changed is repaired"
+ok "what another program has changed is repaired"
 # Again, as a decision may write that node before the drift is found.
 tries=0
 told()
@@ -79,7 +79,7 @@ tune status >"$TMP/text" 2>&1
 check "a person reads what was repaired, and how often" grep -q '^Repaired: *settings of "source1" .*; repaired [o0-9]' "$TMP/text"
 check "the log says it" grep -q 'drift: settings of "source1" .* differ from those that ibcc-tune wrote; repaired' "$TMP/tuned.log"
 
-# Without subnet administration nobody leads.
+# Without subnet administration no daemon leads.
 stop "$TUNED_PID" KILL
 kill -STOP "$OSM_PID"
 start_tuned 'mode: apply' 'apply_via: direct'

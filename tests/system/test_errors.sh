@@ -199,11 +199,11 @@ write_config "cc_key_file: $TMP/key"
 check "the key from a file" tune apply -y
 check "and back" tune rollback -y
 
-# The key is the daemon's: those who may look need not be able to read it.
+# The key is the daemon's: users that may look need not be able to read it.
 if [ "$(id -u)" = 0 ]; then
 	operator() { unprivileged ibcc-tune -z "$TMP/cli.yaml" "$@"; }
 	start_tuned "cc_key_file: $TMP/key"
-	refused "who may not look" 1 'control.sock: Permission denied; root may' operator status
+	refused "a user that may not look" 1 'control.sock: Permission denied; root may' operator status
 	stop "$TUNED_PID"
 	start_tuned "cc_key_file: $TMP/key" "control_read_group: $(getent group 65534 | cut -d: -f1)"
 	check "a key for others: status" operator status

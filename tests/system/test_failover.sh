@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Two subnet managers with plugins and a daemon beside each, as on two management hosts. The master is
 # killed between pushes and in the middle of one, and comes back. Only one of them ever writes at a
-# time: the fabric's log of Sets says who wrote when.
+# time: the fabric's log of Sets says which process wrote when.
 . "$(dirname "$0")/lib.sh"
 
 start_sim "$SCENARIO"
@@ -78,7 +78,7 @@ ok "the new master's plugin writes"
 check "one writer after the other" single 2
 side 1 rollback -y >"$TMP/rollback.log" 2>&1 || fail "rollback: $(cat "$TMP/rollback.log")"
 
-# --- comes back with the higher priority: handed over, which opensm tells nobody ------------------
+# --- comes back with the higher priority: handed over, which opensm does not report ------------------
 start_sm 0
 wait_until 60 sm_is 0 MASTER || fail "the first SM does not become master again"
 wait_until 30 sm_is 1 STANDBY || fail "the second SM does not hand over"
@@ -89,7 +89,7 @@ ok "the standby's daemon is told no"
 check "one writer after the handover" single 3
 
 # --- killed in the middle of a push ---------------------------------------------------------------
-# Who is master again has not told all ports yet.
+# An SM that is master again has not told all ports yet.
 first_applies() { side 0 apply -y >"$TMP/apply.log" 2>&1; }
 wait_until 20 first_applies || fail "apply by the first: $(tail -n 3 "$TMP/apply.log")"
 delay_mads 100000
@@ -107,7 +107,7 @@ side 1 show -j >"$TMP/show.json" 2>"$TMP/tune.log" || fail "show"
 equal "show is what the fabric has" \
 	"$(jq -cS '[.nodes[] | select(.type == "ca") | [.node, .CACongestionSetting.sls[0].CCTI_Increase]] | sort' "$TMP/show.json")" \
 	"$(sim settings -j | jq -cS '[.rows[] | select(.ca) | [.node, .ca.sl[0].CCTI_Increase]] | sort')"
-# And in words, to whoever asks the one without SM.
+# And in words, to a user of the one without SM.
 side 0 rollback -y >"$TMP/disable.log" 2>&1 && fail "the daemon of a dead SM writes: $(cat "$TMP/disable.log")"
 grep -q 'no OpenSM plugin listens' "$TMP/disable.log" || fail "without SM: $(cat "$TMP/disable.log")"
 ok "the daemon without an SM says so"

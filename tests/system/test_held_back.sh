@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# Settings of somebody else hold adapters back though nothing is congested: stock ibccconfig gives two
+# Foreign settings throttle adapters though nothing is congested: stock ibccconfig gives two
 # of them CCTI_Min and a table with an entry of 4999 packet times. Status is degraded, and names the
 # bound and what to do; disable does it.
 . "$(dirname "$0")/lib.sh"
@@ -30,7 +30,7 @@ start_sim "$TMP/quiet.yaml" --speed 0.02
 start_opensm --plugin
 start_tuned
 wait_until 40 status '.state == "ok" and .fabric.pass > 2' || fail "the daemon is not ready: $(cat "$TMP/status.json")"
-equal "nobody is held back" "$(jq -c .held_back "$TMP/status.json")" '{"endports":0,"text":null}'
+equal "no adapter is throttled" "$(jq -c .held_back "$TMP/status.json")" '{"endports":0,"text":null}'
 
 for node in source1 source2; do
 	check "$node gets a table" stock ibccconfig CongestionControlTable "$(lid $node)" 3 0 0:0 0:1 0:2 0:4999

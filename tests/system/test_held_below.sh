@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# Somebody changes a table that the daemon wrote, so that marks hold an adapter back to 0.02 % of its link, and the timer
+# Another program changes a table that the daemon wrote, so that marks hold an adapter back to 0.02 % of its link, and the timer
 # of another adapter. Status is degraded and names the bound, what was meant, and what to do; repair does it.
 . "$(dirname "$0")/lib.sh"
 
@@ -13,9 +13,9 @@ start_opensm --plugin
 start_tuned 'mode: apply'
 tuned() { status '.state == "ok" and .writes_pending == 0' && sim settings -j | jq -e '.rows[] | select(.node == "source1").ca.CCTI_Limit > 0'; }
 wait_until 40 tuned || fail "nothing is tuned: $(say)"
-equal "nobody is held back more than is meant" "$(jq -c .held_below "$TMP/status.json")" '{"endports":0,"text":null}'
+equal "no adapter is throttled more than is meant" "$(jq -c .held_below "$TMP/status.json")" '{"endports":0,"text":null}'
 
-check "somebody changes a table" stock ibccconfig CongestionControlTable "$(lid source1)" 3 0 0:0 0:1 0:2 0:4999
+check "another program changes a table" stock ibccconfig CongestionControlTable "$(lid source1)" 3 0 0:0 0:1 0:2 0:4999
 check "and the timer of another adapter" stock ibccconfig CACongestionSetting "$(lid source2)" 0 0xffff 65535 1 0 0
 told() { status '.state == "degraded" and .held_below.endports == 2 and
 	(.held_below.text | test("hold source1 port 1 back to 0.8 of 4000 MB/s.*means no less than [0-9.]+:.*ibcc-tune repair"))'; }

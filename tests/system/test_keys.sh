@@ -46,7 +46,7 @@ equal "no node was asked with a wrong key" "$(violations)" "$before"
 write_keys
 equal "every node by its own key" "$(tune show -j | jq '[.nodes[] | select(.supported)] | length')" 6
 equal "they are known as ours" "$(tune probe -j | jq '[.types[].cc_key["ours, protected"]] | add')" 6
-equal "nobody was asked with a wrong key" "$(violations)" "$before"
+equal "no node was asked with a wrong key" "$(violations)" "$before"
 
 # Through the plugin and by our own port.
 for via in plugin direct; do

@@ -57,7 +57,7 @@ equal "the reason is said" "$(jq -r '.fabric.unread[0] | "\(.node) \(.state) \(.
 equal "the exit code tells" "$(status_rc)" 2
 grep -q "Not read: *$SWITCH .*ports 1-8: stale, no answer, last read" "$TMP/status.txt" || fail "status: $(cat "$TMP/status.txt")"
 ok "and the text does"
-# Engine time: nobody is waited for. 20 passes of 200 ms, each with a quarter of the deadline at most
+# Engine time: the daemon waits for no node. 20 passes of 200 ms, each with a quarter of the deadline at most
 # for the silent switch.
 status . >/dev/null
 from=$(passes)

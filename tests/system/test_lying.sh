@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 # A switch whose counters lie is named by the log and by status, and what was set because of it goes;
-# before, and once it tells the truth again, everybody is believed.
+# before, and once it tells the truth again, every node is believed.
 . "$(dirname "$0")/lib.sh"
 
 status() { tune status -j >"$TMP/status.json" 2>/dev/null && jq -e "$1" "$TMP/status.json"; }
@@ -14,7 +14,7 @@ start_sim "$SCENARIO" --speed 0.02
 start_opensm --plugin
 start_tuned 'mode: apply'
 wait_until 40 tuned || fail "the loop does not settle: $(cat "$TMP/status.json")"
-equal "honest: nobody is doubted" "$(jq -c '[.state, .fabric.doubted]' "$TMP/status.json")" '["ok",[]]'
+equal "honest: no counter is distrusted" "$(jq -c '[.state, .fabric.doubted]' "$TMP/status.json")" '["ok",[]]'
 
 sim set pma_sent_permille.leaf2=30 pma_wait_permille.leaf2=1900 || fail "ibcc-sim set"
 wait_until 40 doubted || fail "the switch is not found out: $(cat "$TMP/status.json")"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# The metrics of a daemon at work on a fabric: true, well-formed, and without a MAD for who asks.
+# The metrics of a daemon at work on a fabric: true, well-formed, and without a MAD for a scrape.
 . "$(dirname "$0")/lib.sh"
 
 port=$((20000 + $$ % 10000))
@@ -42,7 +42,7 @@ if command -v promtool >/dev/null; then
 	ok "promtool finds nothing"
 fi
 
-# No pass for a while, then who asks costs nothing.
+# No pass for a while, then a scrape costs nothing.
 stop "$TUNED_PID"
 [ ! -e "$TMP/ibcc.prom" ] || fail "the file is still there"
 ok "a daemon that ends takes its file along"

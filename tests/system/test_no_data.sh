@@ -9,7 +9,7 @@ start_opensm 'sweep_interval 0'
 has_lids() { sim settings -j | jq -e 'all(.rows[]; .lid > 0)'; }
 wait_until 20 has_lids || fail "no LIDs"
 
-# A CC_Key at each node, protected, that nobody has told us: the class is silent, TimeStamp with it.
+# A CC_Key at each node, protected, that the daemon does not have: the class is silent, TimeStamp with it.
 for lid in $(sim settings -j | jq '.rows[].lid'); do
 	stock ibccconfig CongestionKeyInfo "$lid" 0xc0de 1 0 0 >"$TMP/cc.log" 2>&1 || fail "ibccconfig: $(cat "$TMP/cc.log")"
 done

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 # Pushes to nodes that are not as the specification would like them: each MAD status as an answer, no
-# class 0x21, either size of a block of switch port settings, QLogic's tables, somebody's CC_Key, a
+# class 0x21, either size of a block of switch port settings, QLogic's tables, another program's CC_Key, a
 # lease that ends. By the plugin; what the nodes hold is ibcc-sim's word.
 . "$(dirname "$0")/lib.sh"
 
@@ -16,7 +16,7 @@ wait_until 10 all_known || fail "show: $(cat "$TMP/tune.log" "$TMP/show.json")"
 node() { sim settings -j | jq -c --arg n "$1" '.rows[] | select(.node == $n) | if .ca then [.ca.sl[0].CCTI_Timer, .ca.sl[0].CCTI_Increase, .ca.CCTI_Limit, .ca.cct[-1]] else [.switch.Threshold, (.switch.ports | length)] end'; }
 outcomes() { jq -r --arg n "$1" '[.changes[] | select(.node == $n).outcome] | unique | join(" ")' "$TMP/out.json"; }
 
-# Somebody has throttled and marked: the values that rollbacks have to bring back.
+# Another program has throttled and marked: the values that rollbacks have to bring back.
 for n in source1 source2; do
 	stock ibccconfig CACongestionSetting "$(lid $n)" 0 0xffff 150 4 0 0 || fail "ibccconfig"
 	stock ibccconfig CongestionControlTable "$(lid $n)" 3 0 0:0 1:10 2:21 3:64 || fail "ibccconfig"
@@ -83,7 +83,7 @@ equal "QLogic: restored" "$(node source1 | jq -c '[.[0], .[1]]')" '[150,4]'
 sim set cc_qlogic.source1=off || fail "ibcc-sim set"
 
 # --- CC_Key and lease -----------------------------------------------------------------------------
-# key PROTECT LEASE: somebody's key at source1.
+# key PROTECT LEASE: another program's key at source1.
 key() { stock ibccconfig -c "${3:-0}" CongestionKeyInfo "$(lid source1)" 0x1234 "$1" "$2" 0 >"$TMP/ibccconfig.log" 2>&1 || fail "ibccconfig: $(cat "$TMP/ibccconfig.log")"; }
 key 0 0
 tune show source1 >"$TMP/text" 2>&1
@@ -118,7 +118,7 @@ write_key none 0x0
 check "a CC_Key for all nodes" tune key -y "$TMP/first" --protect --lease 5
 tune show source1 >"$TMP/text" 2>&1
 grep -q 'does not answer congestion control requests' "$TMP/text" || fail "not protected: $(cat "$TMP/text")"
-ok "protected: nobody reads without it"
+ok "protected: no program reads without it"
 echo "cc_key_file: $TMP/first" >>"$TMP/cli.yaml"
 tune show -j >"$TMP/got.json" 2>"$TMP/tune.log" || fail "show with our key"
 equal "with it all can be read" "$(jq '[.nodes[] | select(.CACongestionSetting or .SwitchCongestionSetting)] | length' "$TMP/got.json")" 8
@@ -133,7 +133,7 @@ grep -q '7 of 7 nodes verified, 1 had it already' "$TMP/check.log" || fail "rota
 sed -i "s|$TMP/first|$TMP/second|" "$TMP/cli.yaml"
 check "taken away again" tune key -y "$TMP/none"
 sed -i '/cc_key_file/d' "$TMP/cli.yaml"
-check "and everybody may write" tune disable -y
+check "and every program may write" tune disable -y
 for f in "$TMP"/state.db* "$TMP/osm/opensm.log"; do
 	[ -s "$f" ] || continue # the journal, or the lock
 	without "no key is in ${f##*/}" "$f" -a feedfacecafe

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 # A node is unplugged, settings are taken back or off, and the node is plugged in again: what it still had of ours goes,
-# whoever runs then, and until then that it is owed is said.
+# by the program that runs then, and until then the status lists it.
 . "$(dirname "$0")/lib.sh"
 
 status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json" >/dev/null; }
@@ -78,7 +78,7 @@ ok "when it is back its settings are taken off"
 check "all can be taken back" tune rollback -y
 as_before || fail "not all is as before"
 
-# --- nobody runs ----------------------------------------------------------------------------------
+# --- no daemon runs ----------------------------------------------------------------------------------
 applied
 unplug
 stop "$TUNED_PID"
@@ -119,10 +119,10 @@ as_before || fail "not all is as before"
 applied
 held=$(of source3)
 guid_of() { sim console "Guid \"$1\" $2" >"$TMP/console.log" || fail "console Guid"; }
-# source3 says that it is source1, so nobody knows which of the two this GUID means.
+# source3 says that it is source1, so it is unknown which of the two this GUID means.
 guid_of source3 0x200000100
 sim console 'Unlink "source2"[1]' >"$TMP/console.log" || fail "console Unlink"
-wait_until 60 status '.fabric.channel_adapters == 4' || fail "the daemon does not see who is left: $(jq -c "[.state, .reason]" "$TMP/status.json")"
+wait_until 60 status '.fabric.channel_adapters == 4' || fail "the daemon does not see which nodes are left: $(jq -c "[.state, .reason]" "$TMP/status.json")"
 fails "with its own port the daemon says so, too" 'not on the fabric.*; ibcc-tuned does the rest' tune rollback -y
 owed 3 || fail "not all three are owed: $(jq -c .owed "$TMP/status.json")"
 tune status >"$TMP/text" 2>&1

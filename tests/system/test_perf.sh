@@ -51,9 +51,9 @@ text "all of which are told, with their places" "$TMP/said.log" ':[0-9]+:[0-9]+:
 text "likewise" "$TMP/said.log" ':[0-9]+:[0-9]+: traffic.kind: got "warm"'
 status "an address that is none" 1 "$perf" serve --listen 127.0.0.1:nosuchport
 equal "is told with one reason" "$(grep -c 'nosuchport: [^:]*$' "$TMP/said.log")" 1
-status "nobody at an address" 1 "$perf" run "$TMP/hotspot.yaml" --set 'hosts.a.address=127.0.0.1:1'
+status "no server at an address" 1 "$perf" run "$TMP/hotspot.yaml" --set 'hosts.a.address=127.0.0.1:1'
 text "is named" "$TMP/said.log" 'cannot connect to 127.0.0.1:1: Connection refused'
-status "who may be reached from elsewhere needs a token" 1 "$perf" serve --listen 0.0.0.0:0
+status "a server that other hosts reach needs a token" 1 "$perf" serve --listen 0.0.0.0:0
 text "and is told so" "$TMP/said.log" 'want --token-file'
 echo short >"$TMP/token"
 chmod 600 "$TMP/token"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# A plan in a file that somebody has edited: what apply shows is what it would write, by the names of the fabric and in
+# A plan in a file that a user has edited: what apply shows is what it would write, by the names of the fabric and in
 # the daemon's own words, and a file whose parts do not agree is refused. Nothing is written before a yes.
 . "$(dirname "$0")/lib.sh"
 command -v script >/dev/null || skip "no script, which makes a terminal"
@@ -12,7 +12,7 @@ planned() { rm -f "$TMP/plan.json"; tune plan -o "$TMP/plan.json" >"$TMP/plan.lo
 wait_until 30 planned || fail "there is no plan: $(tail -n 3 "$TMP/plan.log")"
 sets=$(set_mads)
 
-# typed TEXT COMMAND...: the command line on a terminal where somebody types the text. Sets rc; terminal.log has what
+# typed TEXT COMMAND...: the command line on a terminal where a user types the text. Sets rc; terminal.log has what
 # the terminal shows, in one line.
 typed()
 {
@@ -24,7 +24,7 @@ typed()
 	tr -s '\r\n ' '   ' <"$TMP/typed" | tr -s ' ' >"$TMP/terminal.log"
 	[ -s "$TMP/terminal.log" ] || fail "$*: the terminal shows nothing"
 }
-# edited WHAT JQ PATTERN: the plan, edited so, is refused with these words, whoever says yes.
+# edited WHAT JQ PATTERN: the plan, edited so, is refused with these words, even with a yes.
 edited()
 {
 	local what=$1 yes
@@ -70,7 +70,7 @@ grep -q 'Decision: congestion starts at destination[01] (leaf2 port 2).*congesti
 	grep -q 'CCTI_Timer 0-15 0 .* source1' "$TMP/terminal.log" || fail "what is shown: $(cat "$TMP/terminal.log")"
 ok "the names of the fabric and the words of the daemon are"
 
-# What nobody has edited is made after a yes, by the words of the daemon and the time in the file.
+# An unedited plan is made after a yes, by the words of the daemon and the time in the file.
 typed $'y\n' "apply --no-wait $TMP/plan.json"
 [ "$rc" = 0 ] || fail "the plan as it was: $(cat "$TMP/terminal.log")"
 check "the plan as it was is made" grep -qE 'CCTI_Timer 0-15 0 .* Make these [0-9]+ changes\? .* changes verified' "$TMP/terminal.log"

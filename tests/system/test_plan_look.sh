@@ -33,7 +33,7 @@ ok "a root that is not there is an error"
 wait_until 20 refused "plan has no column 'nonsense'; its columns are .*COUNT, SETTING" --columns NODE,nonsense || fail "nonsense: $(cat "$TMP/err")"
 ok "a column that is not there, too"
 wait_until 20 refused "plan has no column 'foo'; its columns are " --columns foo || fail "foo: $(cat "$TMP/err")"
-silent "no table that nobody has asked for" awk '/^ *[0-9]+ *CCTI_/' "$TMP/out"
+silent "no table that was not asked for" awk '/^ *[0-9]+ *CCTI_/' "$TMP/out"
 ok "alone as well, and no other table comes instead"
 wait_until 20 refused "--node: no node of the plan is named like 'nosuch\*'" --node 'nosuch*' || fail "nosuch: $(cat "$TMP/err")"
 ok "a pattern that fits no node is an error"
@@ -81,7 +81,7 @@ on_terminal "PAGER='sed s/^/paged:/'" 'plan -j' >"$TMP/out"
 without "no pager for JSON" "$TMP/out" '^paged:'
 on_terminal "PAGER='sed s/^/paged:/'" 'show' >"$TMP/out"
 grep -q '^paged:Switches' "$TMP/out" || grep -q 'paged:.*Switches' "$TMP/out" || fail "no pager for show"
-# Who leaves the pager early ends us, too.
+# A user that leaves the pager early ends us, too.
 on_terminal "PAGER='head -n 2'" show >"$TMP/out"
 equal "a pager that ends early is no trouble" "$(wc -l <"$TMP/out")" 2
 PAGER='sed s/^/paged:/' tune plan >"$TMP/out"

@@ -121,7 +121,7 @@ alive "$OSM_PID" || fail "opensm has gone"
 
 # --- the socket file ------------------------------------------------------------------------------
 rm "$TMP/opensm.sock"
-wait_until 20 master || fail "the socket does not come back after somebody removed it"
+wait_until 20 master || fail "the socket does not come back after it was removed"
 ok "a removed socket file comes back"
 stop "$OSM_PID" KILL
 [ -S "$TMP/opensm.sock" ] || fail "a killed opensm's socket file has gone by itself?"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# Plans through the plugin: who may write and when, stock ibccquery as the witness of what was
+# Plans through the plugin: which client may write and when, stock ibccquery as the witness of what was
 # written, and an opensm that ends in the middle.
 . "$(dirname "$0")/lib.sh"
 
@@ -96,7 +96,7 @@ ok "clients hear of the takeover"
 settled() { client_at "$TMP/second.sock" push timer=4567 >"$TMP/push.log"; }
 wait_until 20 settled || fail "the new master: $(cat "$TMP/push.log")"
 ok "the new master accepts"
-# Higher priority comes back: MASTER to STANDBY, which opensm tells nobody.
+# Higher priority comes back: MASTER to STANDBY, which opensm does not report.
 start_opensm --plugin --tag third --host "$(host 1)" --no-wait 'sm_priority 9'
 wait_until 40 is "$TMP/second.sock" STANDBY || fail "the handover is not noticed"
 client_at "$TMP/second.sock" push >"$TMP/push.log"
@@ -124,7 +124,7 @@ check "others are served in the middle of a push" client ports
 refused "a second plan in the middle of a push" "another plan is being applied"
 kill -KILL "$pusher"
 wait "$pusher" 2>/dev/null
-check "a client killed in the middle of its push harms nobody" client ports
+check "a client killed in the middle of its push harms no other client" client ports
 sim set mad_delay_us=0
 free() { client push timer=6789 >"$TMP/push.log"; }
 wait_until 30 free || fail "after the killed client: $(cat "$TMP/push.log")"

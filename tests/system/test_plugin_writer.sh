@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# Who writes through the plugin: a plan of nothing takes nobody's place, root takes it from another user's client, what
+# Which client writes through the plugin: an empty plan takes no client's place, root takes it from another user's client, what
 # a client calls a way back is none, and nothing but a daemon that lives keeps the dead man's switch from falling.
 . "$(dirname "$0")/lib.sh"
 
@@ -24,7 +24,7 @@ start_opensm --plugin # without the dead man's switch
 before=$(settings) # nothing is set, and that is what the clients say was there before
 
 hold as=$other empty=1
-check "a plan of nothing keeps nobody from writing" push timer=50
+check "a plan of nothing keeps no client from writing" push timer=50
 stop "$HELD" KILL
 
 hold as=$other timer=60

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
 # What a dry run says beforehand: on a fabric that was watched before its server slowed down, a range
-# that holds what apply then brings; on one where everybody has been waiting since before anybody
+# that holds what apply then brings; on one where all senders have been blocked since before the daemon
 # looked, that it cannot tell.
 . "$(dirname "$0")/lib.sh"
 
@@ -50,13 +50,13 @@ told_in_words()
 wait_until 30 told_in_words || fail "no prediction in words"
 wait_until 30 told || fail "no amounts are told"
 ok "$(cat "$TMP/line")"
-# Marks without any delay hold nobody back: nothing changes.
+# Marks without any delay throttle no sender: nothing changes.
 what_if() { tune what-if --set ccti_increase=0 -j >"$TMP/what-if.json" 2>"$TMP/tune.log" && jq -e .prediction.known "$TMP/what-if.json" >/dev/null; }
 wait_until 30 what_if || fail "what if: no amounts are told"
 jq -c '.prediction | del(.sources)' "$TMP/what-if.json" >"$TMP/what-if.log"
-check "what if: nobody is held, nobody gains" jq -e '.set.ccti_increase == 0 and (.prediction | .known and
+check "what if: no sender is throttled, none gains" jq -e '.set.ccti_increase == 0 and (.prediction | .known and
 	.total.low_mbps <= .total.now_mbps and .total.now_mbps <= .total.high_mbps)' "$TMP/what-if.json"
-# Tables that hold everybody to next to nothing leave the server idle but for who recovers.
+# Tables that hold all senders to next to nothing leave the server idle but for those that recover.
 open_in_words()
 {
 	tune what-if --set table_end=200 >"$TMP/text" 2>"$TMP/tune.log" && grep -qE ' root leaf2 .*port 2 -[0-9]+ to \+2 %' "$TMP/text"
@@ -105,13 +105,13 @@ stop "$TUNED_PID"
 check "settings are taken off" tune disable -y
 rm -f "$TMP"/state.db*
 start_tuned
-wait_until 60 congested || fail "no plan for who came late"
-check "who came late cannot tell" plan '.prediction | .known == false and .victims == null'
+wait_until 60 congested || fail "no plan for a daemon that came late"
+check "a daemon that came late cannot tell" plan '.prediction | .known == false and .victims == null'
 # In a pass that sees no root there is something else to say.
 late()
 {
 	tune plan >"$TMP/text" &&
 		grep -q "The victims' gain is not predicted: the fabric was already congested when monitoring began" "$TMP/text"
 }
-wait_until 30 late || fail "who came late does not say why: $(tail -n 3 "$TMP/text")"
+wait_until 30 late || fail "a daemon that came late does not say why: $(tail -n 3 "$TMP/text")"
 ok "and says so in words"

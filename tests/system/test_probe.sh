@@ -57,7 +57,7 @@ is "QLogic's rules" 0x7322 '.annex_a10 == {yes: 1} and (.attributes | has("Conge
 is "a switch that routes adaptively" 0xd2f2 '.adaptive_routing == {on: 1} and .type == "switch" and
 	.nvidia_cc == {off: 1}'
 is "one that could" 0xcf08 '.adaptive_routing == {off: 1} and .tick == {"31, PortSamplesControl": 1}'
-is "a device that nobody knows" 0x0000 '.name == "" and .attributes.CongestionLog == 1 and
+is "an unknown device" 0x0000 '.name == "" and .attributes.CongestionLog == 1 and
 	.table_entries == {"128": 1}'
 is "a key that is not ours" 0x0000 '.cc_key == {another: 1}'
 is "and none" 0xcf08 '.cc_key == {none: 1}'
@@ -68,7 +68,7 @@ is "speeds" 0xcf08 '.link_mbps == {"32000": 4}'
 is "firmware" 0x101b '.firmware == {"20.31.1014": 2}'
 is "of each type" 0x1003 '.firmware == {"2.42.5000": 1}'
 is "and of switches" 0xcf08 '.firmware == {"15.2008.2036": 1}'
-is "none of who has no such class" 0x7322 'has("firmware") | not'
+is "none of a device without the class" 0x7322 'has("firmware") | not'
 lid_of() { stock ibnetdiscover | sed -n "s/.*\"$1\".* lid \([0-9]*\) .*/\1/p" | head -n 1; }
 told() { stock vendstat -N "$(lid_of "$1")" | sed -n 's/^fw_version: *//p'; }
 equal "as vendstat reads it" "$(told cx3) $(told cx6a) $(told leaf)" "02.42.5000 20.31.1014 15.2008.2036"
@@ -94,7 +94,7 @@ start_tuned 'apply_via: direct'
 wait_until 10 eval 'tune probe -j | jq -e ".types | length == 7"' || fail "the daemon's probe"
 ok "the daemon answers, too"
 
-# A SHARP aggregation node is no host: it is named, and what it lacks stops nobody.
+# A SHARP aggregation node is no host: it is named, and what it lacks stops no plan.
 stop "$TUNED_PID"
 stop "$OSM_PID"
 stop "$SIM_PID"
@@ -110,7 +110,7 @@ equal "only the host is without" "$(jq -c '[.unreachable[].node]' "$TMP/plan.jso
 sim set cc_support.H3=on >/dev/null
 check "an apply is not refused for it" tune apply -y
 
-# A tree of 648 hosts of all kinds: everybody is asked, and each type is what it is.
+# A tree of 648 hosts of all kinds: every node is asked, and each type is what it is.
 stop "$OSM_PID"
 stop "$SIM_PID"
 BOOT_SECONDS=90
@@ -137,4 +137,4 @@ is "two without the annex" 0x1003 '.count == 2 and .annex_a10 == {no: 2}'
 is "one of QLogic's" 0x7322 '.count == 1'
 is "48 switches of one kind" 0xcf08 '.count == 48 and .port_block == {"32": 48} and .tick == {"31, PortSamplesControl": 48}'
 is "six of another, which route adaptively" 0xd2f2 '.count == 6 and .adaptive_routing == {on: 6}'
-equal "nobody else" "$(jq -c '[.types[].count] | add' "$TMP/probe.json")" 702
+equal "no other device" "$(jq -c '[.types[].count] | add' "$TMP/probe.json")" 702

@@ -44,7 +44,7 @@ equal "5000 requests at once are all answered" "$(flood 5000)" "5000 requests, 5
 background "$TMP/stall.log" "$IBCC_BUILD/tests/system/flood_client" "$SIM" 20000 stall
 stalled=$!
 wait_until 20 grep -q stalled "$TMP/stall.log" || fail "a client that does not read blocks itself"
-check "a client that does not read keeps nobody waiting" stock ibnetdiscover -l
+check "a client that does not read keeps no other waiting" stock ibnetdiscover -l
 overflow() { [ "$(sim stats -j | jq .overflow)" -gt 0 ]; }
 wait_until 10 overflow || fail "what it does not fetch is kept for ever"
 ok "what it does not fetch is dropped in the end"
@@ -99,7 +99,7 @@ refused() # TEXT WANTED STATUS COMMAND...
 	ok "$text"
 }
 refused "exec without a simulator" "no simulator named nobody" 1 exec --name nobody -- true
-refused "a question to nobody" "no simulator named nobody" 1 stats --name nobody
+refused "a question to an unknown simulator" "no simulator named nobody" 1 stats --name nobody
 refused "a scenario that is not there" "/nowhere" 78 run --scenario /nowhere
 refused "a netfile that is not there" "/nowhere: cannot be read" 78 run --netfile /nowhere
 refused "nothing to run" "want one of" 1 run

@@ -9,7 +9,7 @@ start_opensm --plugin
 write_config
 tune report >"$TMP/out" 2>&1 && fail "a report to nowhere"
 equal "where to is to be said" "$(cat "$TMP/out")" "ibcc-tune: report: --html FILE or -j is missing"
-# Its few readings see congestion and whom it comes from, unless the simulation stood still in one: a busy machine's does,
+# Its few readings see congestion and its contributors, unless the simulation stood still in one: a busy machine's does,
 # and a unit in which ports send and wait for longer than there is time is not believed.
 alone()
 {

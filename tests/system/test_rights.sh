@@ -43,7 +43,7 @@ run_bad()
 		-z "$TMP/tuned.yaml" >"$TMP/bad.log" 2>&1 || rc=$?
 }
 run_bad
-equal "a user whom nobody but the silent name service may know: it does not start" $rc 78
+equal "a user that only the silent name service may know: it does not start" $rc 78
 check "and says why" \
 	grep -q '"nosuchuser" is not in /etc/passwd, and the name service does not answer' "$TMP/bad.log"
 rm "$IBCC_NSS_SILENT"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# A switch that routes packets of one SL adaptively: who congests on that SL is not proved. There it is
+# A switch that routes packets of one SL adaptively: the contributors on that SL are not proved. There it is
 # looked on and told; a root on another SL is tuned as ever.
 . "$(dirname "$0")/lib.sh"
 
@@ -44,7 +44,7 @@ ok "perfquery --xmtsl sees the traffic by SL"
 equal "and none of other SLs" "$(words 3 0) $(words 2 2)" "0 0"
 
 write_config
-# One that looks for a few intervals may miss who waits.
+# One that looks for a few intervals may miss a blocked sender.
 planned()
 {
 	tune plan -j >"$TMP/plan.json" 2>"$TMP/plan.log"
@@ -65,7 +65,7 @@ ok "the one of this SL is told"
 # A record is for others to see.
 tune probe --save "$TMP/record.json" >/dev/null || fail "probe"
 check "a record of devices tells of such routing" jq -e '.routing | test("1 switches .* for SL 2:")' "$TMP/record.json"
-without "and names nobody" "$TMP/record.json" -E 'leaf|sink|source'
+without "and has no names" "$TMP/record.json" -E 'leaf|sink|source'
 check "in the log, too" grep -q 'observed only: leaf2 port 3 (SL 2)' "$TMP/tuned.log"
 marking() { tune show -j | jq -c '[.nodes[] | select(.node == "leaf2") | .SwitchPortCongestionSetting[].port]'; }
 reacting()

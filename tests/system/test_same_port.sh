@@ -8,7 +8,7 @@ start_opensm 'sweep_interval 0'
 status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
 start_tuned 'mode: apply' 'apply_via: direct'
 first=$TUNED_PID
-wait_until 20 status '.election.state == "leads"' || fail "nobody leads: $(cat "$TMP/status.json")"
+wait_until 20 status '.election.state == "leads"' || fail "no daemon leads: $(cat "$TMP/status.json")"
 
 # second FOLDER: a daemon with its files there, in the same mode.
 second()
@@ -26,7 +26,7 @@ b_status() { b status -j >"$TMP/b.json" 2>/dev/null && jq -e "$1" "$TMP/b.json";
 second "$TMP"
 told() { b_status ".state == \"degraded\" and (.reason | test(\"works at the same port: .*process $first has .*stop one of them\"))"; }
 wait_until 20 told || fail "the second is not told: $(jq -c '[.state, .reason]' "$TMP/b.json")"
-ok "the second is told who works at the port"
+ok "the second learns which daemon works at the port"
 b apply -y >"$TMP/apply.log" 2>&1
 equal "its apply is refused" $? 1
 check "with the reason" grep -q "works at the same port.*process $first has" "$TMP/apply.log"
@@ -49,7 +49,7 @@ else
 	stop "$SECOND_PID"
 fi
 
-# --- after a crash nobody waits for a lease -------------------------------------------------------
+# --- after a crash no daemon waits for a lease -------------------------------------------------------
 stop "$first" KILL
 start_tuned 'mode: apply' 'apply_via: direct'
 wait_until 10 status '.election.state == "leads"' || fail "the next run does not lead: $(jq -c .election "$TMP/status.json")"

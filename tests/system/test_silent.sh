@@ -54,11 +54,11 @@ n=$(($(smps) - before))
 ok "$n SMPs in 50 passes at rest"
 heard destination1
 wait_until 60 status '.fabric.nodes == 8 and .fabric.gaps == [] and .discovery_trouble == null' ||
-	fail "the node is back, and nobody sees it: $(cat "$TMP/status.json")"
+	fail "the node is back, and the daemon does not see it: $(cat "$TMP/status.json")"
 ok "when it is back, it is found"
 stop "$TUNED_PID"
 
-# A silent source that sends: who congests cannot be known.
+# A silent source that sends: the contributors cannot be known.
 silent source2
 wait_until 30 planned '(.roots | length == 1) and (.roots[0].explanation | test("nodes that do not answer"))' ||
 	fail "a silent source is not told: $(cat "$TMP/plan.json")"

@@ -57,7 +57,7 @@ wait_until 20 status '.state == "degraded" and (.reason | test("^clock: the simu
 tune status >"$TMP/text" 2>&1
 rc=0
 tune plan >"$TMP/plan.txt" 2>&1 || rc=$?
-equal "who asks for a plan does not wait for time to go on" "$rc" 1
+equal "a client that asks for a plan does not wait for time to go on" "$rc" 1
 check "a simulator that is paused is told" grep -q '^Clock: .*stands still' "$TMP/text"
 rc=0
 alone stock >"$TMP/plan.txt" 2>&1 || rc=$?

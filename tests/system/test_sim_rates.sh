@@ -84,7 +84,7 @@ ok "so does smpquery by LID"
 stock ibportstate -D 0,1 3 espeed 2 >"$TMP/text" 2>&1 || fail "ibportstate: $(cat "$TMP/text")"
 slower() { [ "$(rate_of 3)" = 50000 ]; }
 wait_until 10 slower || fail "a link that was set to EDR: $(rate_of 3)"
-ok "a link that somebody sets to a lower speed has that"
+ok "a link that is set to a lower speed has that"
 stop "$OSM_PID"
 stop "$SIM_PID"
 

@@ -16,7 +16,7 @@ tuned() { [ "$(settings)" != "$untuned" ] && status '.writes_pending == 0'; }
 wait_until 30 tuned || fail "nothing is tuned: $(say)"
 ok "the fabric is tuned"
 
-# Nobody writes any more; the daemon is killed before it can see that, and started again.
+# No program writes any more; the daemon is killed before it can see that, and started again.
 kill -KILL "$TUNED_PID"
 wait "$TUNED_PID" 2>/dev/null
 sim set traffic=off || fail "ibcc-sim set"
@@ -25,7 +25,7 @@ as_before() { [ "$(settings)" = "$untuned" ]; }
 wait_until 30 as_before || fail "settings of the killed daemon stay: $(say)"
 ok "what a killed daemon left is taken off by the next one"
 
-# The file goes, and none can be made in its place: at once, as the daemon begins another one where there is none.
+# The file goes, and none can be made in its place: at once, as the daemon begins another one if the file is missing.
 sim set traffic=on || fail "ibcc-sim set"
 wait_until 30 tuned || fail "nothing is tuned again: $(say)"
 ln "$TMP/state.db" "$TMP/away.db" && ln -s nowhere/state.db "$TMP/block" && mv -T "$TMP/block" "$TMP/state.db" || fail "mv"

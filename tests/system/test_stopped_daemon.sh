@@ -12,7 +12,7 @@ as_before() { [ "$(settings)" = "$untuned" ]; }
 start_sim "$SCENARIO"
 untuned=$(settings)
 start_opensm --plugin
-# Answers that take so long that reading all settings is long for who asks, within the daemon's patience.
+# Answers that take so long that reading all settings is long for the client, within the daemon's patience.
 start_tuned "timeout_ms: $((20 * TIMEOUT_MS))" "pass_deadline_ms: $((60 * DEADLINE_MS))"
 wait_until 30 made || fail "there is nothing to roll back: $(cat "$TMP/apply.log")"
 delay_mads 3000000
@@ -77,7 +77,7 @@ wait "$TUNED_PID" 2>/dev/null
 check "the way back is open when it was killed" tune rollback -y
 as_before || fail "not as before: $(diff <(echo "$untuned" | jq .) <(settings | jq .) | head -20)"
 
-[ "$(id -u)" = 0 ] || { echo "# not root: nobody takes a daemon's place"; exit 0; }
+[ "$(id -u)" = 0 ] || { echo "# not root: no command takes a daemon's place"; exit 0; }
 
 # A daemon that is not root, as the service's. It goes on with what it had in mind, and finds out.
 mkdir "$TMP/daemon"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# OpenSM stops, with its sockets open: the daemon says so within three intervals, waits for nobody
+# OpenSM stops, with its sockets open: the daemon says so within three intervals, waits for no answer
 # for long, and goes on by itself when OpenSM does.
 . "$(dirname "$0")/lib.sh"
 
@@ -24,12 +24,12 @@ rc=0
 tune rollback -y >"$TMP/rollback.log" 2>&1 || rc=$?
 [ "$rc" = 1 ] || fail "ibcc-tune rollback: status $rc"
 grep -q 'OpenSM has stopped' "$TMP/rollback.log" || fail "ibcc-tune rollback does not say why it cannot"
-ok "who asks for a rollback hears why there is none"
+ok "a rollback says why it cannot be"
 kill -CONT "$opensm" || fail "SIGCONT"
 wait_until 10 status '.state == "ok" and .fabric.source == "plugin"' || fail "no recovery: $(told)"
 ok "and when it goes on, the daemon does"
 
-# A daemon that starts meanwhile finds somebody who listens and does not greet.
+# A daemon that starts meanwhile finds a socket that accepts and does not greet.
 kill -STOP "$opensm" || fail "SIGSTOP"
 stop "$TUNED_PID"
 start_tuned 'mode: apply'

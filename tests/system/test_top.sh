@@ -36,7 +36,7 @@ stop "$watcher"
 
 start_tuned 'mode: apply'
 wait_until 30 rooted || fail "no root is told"
-# on_terminal KEYS LOOKS: top on a terminal of 80 by 24, at which somebody sits and presses keys when
+# on_terminal KEYS LOOKS: top on a terminal of 80 by 24, at which a user presses keys when
 # there is something to see.
 mkfifo "$TMP/keys"
 exec 9<>"$TMP/keys"

@@ -50,8 +50,8 @@ kill -HUP "$OSM_PID"
 wait_until 30 status '.fabric.links == 6 and .state == "ok"' || fail "its own link that is back is not noticed: $(told)"
 ok "its own port's link goes and comes back: $(told)"
 
-# A subnet manager that was started anew knows of nobody who is to be told, and what has changed
-# meanwhile nobody tells.
+# A subnet manager that was restarted has no subscriptions, and what has changed
+# meanwhile no trap reports.
 kill -KILL "$OSM_PID"
 wait "$OSM_PID" 2>/dev/null
 console 'Unlink "S1"[3]'
@@ -67,7 +67,7 @@ stop "$TUNED_PID"
 ok "four subscriptions are taken back"
 console 'ReLink "S1"[3]'
 
-# A link that the subnet manager has not brought up yet is looked at until it has, though nobody tells.
+# A link that the subnet manager has not brought up yet is looked at until it has, though no trap comes.
 lid=$(stock ibswitches | sed -n 's/.*"S2".* lid \([0-9]*\) .*/\1/p')
 # OpenSM makes the link back active when it has set the routes; before that nothing reaches the other switch by its LID.
 link_is_active() { stock smpquery portinfo "$lid" 3 | grep -q 'LinkState:\.*Active'; }

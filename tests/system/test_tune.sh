@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# The command line: a dry run that names who is who and writes nothing, apply, show and rollback,
+# The command line: a dry run that names the roles and writes nothing, apply, show and rollback,
 # with and without the daemon; the stock tools are the witnesses.
 . "$(dirname "$0")/lib.sh"
 
@@ -50,7 +50,7 @@ tune show source1 >"$TMP/text" || fail "show source1"
 equal "show in words" "$(awk '$1 == "source1" && $5 == 1 { print $6, $7, $8, $9, $10, $11 }' "$TMP/text")" \
 	"150 4 2 1 3 4"
 
-# Marking on with tables that delay nobody: the switches name the guilty and nothing else changes.
+# Marking on with tables without delays: the switches name the contributors and nothing else changes.
 check "marking on" stock ibccconfig SwitchCongestionSetting "$leaf2" 0x1f 0x4 0x0 9 0 0 0:0 0
 check "no increase" stock ibccconfig CACongestionSetting "$source1" 0 0xffff 0 0 0 0
 check "no delay" stock ibccconfig CongestionControlTable "$source1" 0 0 0:0
@@ -70,7 +70,7 @@ who_is_who()
 		.field != "" and .old != .new and .reason != "" and (.node_guid | test("^0x[0-9a-f]{16}$")))' \
 		"$2: each change has old, new and reason"
 	jqtest "$1" '([.changes[].node] | unique) == ["leaf2", "source1", "source2", "source3"]' \
-		"$2: nobody else is to change"
+		"$2: no other node is to change"
 	jqtest "$1" '.prediction | .known == false and .victims == null and .why != ""' \
 		"$2: what the victim gains cannot be told, and why"
 }
@@ -230,10 +230,10 @@ tune disable -y >/dev/null 2>"$TMP/tune.log" || fail "disable"
 tune plan -j >"$TMP/got.json" 2>"$TMP/tune.log" || fail "no plan right after a write"
 jqtest "$TMP/got.json" ".fabric.pass > $pass" "a plan right after a write is of a later pass"
 tune rollback -y >/dev/null 2>"$TMP/tune.log" || fail "rollback of the disable"
-# Somebody else is quicker.
+# Another program is quicker.
 wait_until 15 planned || fail "the daemon has no plan after the rollback"
 tune plan -o "$TMP/plan.file" >/dev/null 2>"$TMP/tune.log" || fail "plan -o"
-check "somebody else sets an adapter" stock ibccconfig CACongestionSetting "$source1" 0 0x2 150 4 2 1
+check "another program sets an adapter" stock ibccconfig CACongestionSetting "$source1" 0 0x2 150 4 2 1
 settings >"$TMP/other"
 sets=$(set_mads)
 tune apply -y "$TMP/plan.file" >"$TMP/text" 2>"$TMP/tune.log" && fail "a plan for another fabric is taken"

@@ -57,7 +57,7 @@ urgent() { timeout 20 "$IBCC_BUILD/ibcc-tune" -z "$TMP/tuned.yaml" "$@"; }
 check "status without a good configuration" urgent status
 check "rollback without one" urgent rollback -y
 grep -q 'the configuration cannot be used; rollback goes to the daemon that runs at ' "$TMP/check.log" ||
-	fail "it does not say whom it asks: $(cat "$TMP/check.log")"
+	fail "it does not say which daemon it asks: $(cat "$TMP/check.log")"
 check "disable without one" urgent disable -y
 urgent status -j 2>"$TMP/urgent.log" | jq -e '.mode == "observe"' >"$TMP/jq.log" || fail "status -j without one: $(cat "$TMP/urgent.log")"
 ok "status -j without one"
@@ -76,7 +76,7 @@ ok "the victim has twice its rate and the hot port is busy: $victim_before -> $(
 history '.transactions | length > 0 and all(.[]; .action == "tune" and .outcome == "done" and .who == "ibcc-tuned")' \
 	>/dev/null || fail "history"
 ok "each change is in the history"
-# The first step, for all who might be guilty, takes a tenth off the hot port; the next gives it back.
+# The first step, for all suspects, takes a tenth off the hot port; the next gives it back.
 settled() { recovered && [ "$(flow hot)" -ge $((hot_before * 98 / 100)) ]; }
 wait_until 20 settled || fail "the hot port is not full: $(flow hot) of $hot_before Mb/s"
 ok "and then all of its rate"

@@ -86,7 +86,7 @@ start_opensm --plugin
 write_config
 tune plan -j >"$TMP/plan.json" 2>"$TMP/plan.log"
 equal "a plan through the plugin is refused, too" $? 1
-# One pass alone may miss who waits.
+# One pass alone may miss a blocked sender.
 named()
 {
 	tune plan -j >"$TMP/plan.json" 2>"$TMP/plan.log"
@@ -97,7 +97,7 @@ named()
 wait_until 20 named || fail "$(jq -c .roots "$TMP/plan.json")"
 ok "the root is named, and its sources"
 equal "no changes" "$(jq '.changes | length' "$TMP/plan.json")" 0
-check "the operator is told what he can do" \
+check "the operator learns what to do" \
 	jq -e '.nvidia.advice | test("leaf2 port 2 marks.*congestion_control_policy_file")' "$TMP/plan.json"
 tune apply -y >"$TMP/apply.log" 2>&1
 equal "an apply is refused" $? 1
@@ -105,12 +105,12 @@ start_tuned 'mode: apply'
 wait_until 10 eval '[ "$(tune status -j | jq .roots)" -gt 0 ]' || fail "$(tune status)"
 ok "the daemon sees the root"
 equal "and sends no Set" "$(set_mads)" 0
-# Somebody has a switch mark: who slows down is shown by what adapters are notified of.
+# A switch is made to mark: which senders slow down is shown by what adapters are notified of.
 stock ibccconfig SwitchCongestionSetting "$(lid_of leaf2)" 0x1f 0xffff 0x0 15 0 0 0:0 0 >"$TMP/cc.log" 2>&1 ||
 	fail "ibccconfig: $(cat "$TMP/cc.log")"
 slowed() { tune status >"$TMP/status.log"; grep -q 'slowed by notifications lately: .*source1 port 1 ([1-9]' "$TMP/status.log"; }
 wait_until 30 slowed || fail "$(cat "$TMP/status.log")"
-ok "who slows down is shown"
+ok "the slowed senders are shown"
 equal "by name, and none that only receives" "$(tune status -j |
 	jq -r '[.nvidia.throttled[] | select(.cnp_handled > 0) | .node[:6]] | unique | join(" ")')" source
 # What a plugin's client asks for regardless is left out by the plugin.

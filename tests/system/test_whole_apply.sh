@@ -114,13 +114,13 @@ holds 'without a terminal, and a kill'
 
 way 'on trial'
 type_in y 'apply --confirm-within 10m'
-# On a terminal the command counts down until somebody confirms, here from another one.
+# On a terminal the command counts down until a user confirms, here from another one.
 wait_until 60 status '.trial.transaction == .apply.transaction and .apply.stage == "settled"' || fail "on trial: it does not settle: $(cat "$TMP/terminal.log")"
 check 'a trial is confirmed' tune confirm
 holds 'on trial and confirmed'
 
 stop "$TUNED_PID"
-# In mode apply nobody types anything; after a rollback it pauses until somebody does.
+# In mode apply no user types anything; after a rollback it pauses until one does.
 CONFIG=('mode: apply' 'interval_ms: 300')
 start_tuned "${CONFIG[@]}"
 wait_until 60 status '.mads.sets > 0' || fail "in mode apply nothing is written"

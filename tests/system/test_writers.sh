@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # shellcheck shell=bash
-# One writer: nobody writes beside a daemon that may be running, nor beside another command line.
+# One writer: no program writes beside a daemon that may be running, nor beside another command line.
 . "$(dirname "$0")/lib.sh"
 
 start_sim "$SCENARIO"
@@ -53,4 +53,4 @@ wait_until 20 told || fail "a daemon beside the first is not told: $(jq -c '[.st
 ok "a daemon with other files at the same port is told, and only observes"
 stop "$twin"
 stop "$TUNED_PID"
-check "and when it has ended, who asks may write" tune disable -y
+check "and when it has ended, a client may write" tune disable -y

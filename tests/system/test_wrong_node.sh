@@ -99,7 +99,7 @@ for try in 1 2 3 4; do
 		"$(SIM=$quiet sim sets -j | jq -c --argjson n "$before" '[.rows[$n:][].lid] | unique')" "[$second]"
 	[ "$try" -lt 4 ] || fail "the move was noticed each time"
 done
-check "what was read at a LID is not written to who has it now" \
+check "what was read at a LID is not written to the node that has it now" \
 	grep -q 'its LID belongs to another node now, so the fabric is discovered again' "$TMP/disable.log"
 equal "no Set was sent" "$(on "$quiet" sets)" "$before"
 again() { SIM=$quiet tune disable -y >"$TMP/disable.log" 2>&1; }
@@ -139,7 +139,7 @@ start_tuned "${keyed[@]}"
 wait_until 30 status '.state == "degraded" and .roots == 1 and (.reason | test("\"source1\".*key_dir"))' || fail "a wrong key: $(told)"
 more_passes 20
 ok "a node's wrong key is told: $(jq -r .reason "$TMP/status.json")"
-equal "and nobody is written to" "$(sets)" "$key_sets"
+equal "and no node is written to" "$(sets)" "$key_sets"
 
 write_keys
 settled() { status '.state == "ok" and .roots == 1 and .writes_pending == 0 and .mads.sets > 5'; }

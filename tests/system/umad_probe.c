@@ -119,7 +119,7 @@ static int passes(void)
 	return rc != 0;
 }
 
-/* ClassPortInfo of the local port, or of a LID that nobody has. */
+/* ClassPortInfo of the local port, or of an unassigned LID. */
 static void ask(struct ibcc_mad_op *op, size_t n, uint16_t lid)
 {
 	for (size_t i = 0; i < n; i++) {

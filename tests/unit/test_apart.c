@@ -59,7 +59,7 @@ static void test_virtual_ports(void **state)
 	ibcc_topo_free(t);
 }
 
-/* Tables that lead round and round, to nobody, or out of the switch. */
+/* Tables that lead round and round, to no node, or out of the switch. */
 static void test_bad_tables(void **state)
 {
 	struct ibcc_topo *t = fabric_ring(3);
@@ -77,7 +77,7 @@ static void test_bad_tables(void **state)
 	ibcc_topo_free(t);
 }
 
-/* An adapter of two links, of which one has the LID of both: nobody reads it or routes to it. A
+/* An adapter of two links, of which one has the LID of both: no node reads it or routes to it. A
  * second port of its own is another matter, and so is a cable that is out.
  */
 static void test_planes(void **state)

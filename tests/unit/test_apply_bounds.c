@@ -167,7 +167,7 @@ static void test_min_of_the_table_there(void **state)
 	teardown(&x);
 }
 
-/* A key is told to nobody who does not show that it is for him. */
+/* A key goes to no node that does not show that the key is its own. */
 static void test_keys(void **state)
 {
 	struct fixture x;

@@ -133,7 +133,7 @@ static void test_qlogic_known(void **state)
 	teardown(&x);
 }
 
-/* Nobody knew what kind of node it is: it is learnt from its refusal, at the cost of one Set more.
+/* The kind of node is unknown: it is learnt from its refusal, at the cost of one Set more.
  */
 static void test_qlogic_learnt(void **state)
 {
@@ -216,7 +216,7 @@ static void test_set_refused(void **state)
 				assert_int_equal(x.r.change[k].outcome, IBCC_OUTCOME_VERIFIED);
 			} else if (x.plan.change[k].attr_id == IBCC_CC_ATTR_CA_SETTING) {
 				assert_int_equal(x.r.change[k].outcome, IBCC_OUTCOME_FAILED);
-				/* Who is busy may have carried out an earlier attempt. */
+				/* A busy node may have carried out an earlier attempt. */
 				assert_int_equal(x.r.change[k].err,
 						 statuses[i] == IBCC_MAD_STATUS_BUSY ? -EBUSY
 										     : -EREMOTEIO);
@@ -314,7 +314,7 @@ static void test_cut_off(void **state)
 	teardown(&x);
 }
 
-/* Somebody's key lets us read, not write; protected, not even that; ours does both. */
+/* Another program's key lets us read, not write; protected, not even that; ours does both. */
 static void test_keys(void **state)
 {
 	struct ibcc_cc_key_info key = { .CC_Key = 0x1234 };

@@ -146,7 +146,7 @@ static void test_reboot(void **state)
 	teardown(&x);
 }
 
-/* One block of a table is written by somebody else: the table is repaired as a whole. */
+/* One block of a table is written by another program: the table is repaired as a whole. */
 static void test_foreign_block(void **state)
 {
 	struct ibcc_cct other = { .limit = 63 };
@@ -166,7 +166,7 @@ static void test_foreign_block(void **state)
 	teardown(&x);
 }
 
-/* QLogic's agents tell limits and a mode that nobody set: no drift. */
+/* QLogic's agents tell limits and a mode that no program set: no drift. */
 static void test_qlogic(void **state)
 {
 	struct fixture x;
@@ -231,7 +231,7 @@ static void test_interrupted(void **state)
 		if (c.attr_id == IBCC_CC_ATTR_CCT)
 			continue; /* not made */
 		if (c.attr_id == IBCC_CC_ATTR_SW_SETTING)
-			c.new_data[68] = 0xf0; /* Threshold 15, somebody else's */
+			c.new_data[68] = 0xf0; /* Threshold 15, another program's */
 		assert_int_equal(ibcc_plan_append(&part, &c), 0);
 	}
 	assert_int_equal(ibcc_result_init(&r, part.n), 0);
@@ -292,7 +292,7 @@ static void test_table_that_shrank(void **state)
 	teardown(&x);
 }
 
-/* The state file was moved aside: what is on is nobody's, as far as the books can tell. */
+/* The state file was moved aside: what is on is foreign, as far as the books can tell. */
 static void test_unknown_origin(void **state)
 {
 	struct ibcc_why text;

@@ -123,13 +123,13 @@ static void test_without(void **state)
 	ep = ours;
 	assert_false(ibcc_book_without(&b, GUID_A, 2, &ep));
 	assert_false(ibcc_book_without(&b, GUID_B, 1, &ep));
-	/* Somebody else's stays, ours goes. */
+	/* A foreign one stays, ours goes. */
 	ep = ours;
 	ep.ca.sl[3].CCTI_Timer = 5;
 	assert_true(ibcc_book_without(&b, GUID_A, 1, &ep));
 	assert_int_equal(ep.ca.sl[3].CCTI_Timer, 5);
 	assert_true(ibcc_cct_equal(&ep.cct, &site.cct));
-	/* Of what is not certain nobody can say whose it is. */
+	/* What is not certain may be any program's. */
 	for (uint32_t i = 0; i < b.n; i++)
 		b.entry[i]->certain = false;
 	ep = ours;
@@ -140,7 +140,7 @@ static void test_without(void **state)
 	ibcc_book_fini(&b);
 }
 
-/* Who wanted it off does not want back what was there before, but for a rollback. */
+/* A user that disabled it does not want back what was there before, but for a rollback. */
 static void test_off(void **state)
 {
 	struct ibcc_endport_cc site = adapter(31, 3, 77), off = adapter(0, 0, 77),
@@ -163,7 +163,7 @@ static void test_off(void **state)
 }
 
 /* A table that was once longer than a block, then shorter, then written in its one block alone:
- * what the second block was told then lies behind the end, and nobody may expect it.
+ * what the second block was told then lies behind the end, and no reader may expect it.
  */
 static void test_behind_the_end(void **state)
 {

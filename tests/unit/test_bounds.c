@@ -200,7 +200,7 @@ static void test_nodes(void **state)
 	assert_fits(&x, t, "a Victim_Mask with ports that the switch does not have");
 	plan_masks(&x, t, 10, 10, false);
 	assert_fits(&x, t, "a Credit_Mask with ports that the switch does not have");
-	/* Without the fabric nobody can tell. */
+	/* Without the fabric this is unknown. */
 	plan_masks(&x, t, 100, 237, true);
 	assert_fits(&x, NULL, NULL);
 
@@ -231,7 +231,7 @@ static void test_nodes(void **state)
 	ibcc_topo_free(t);
 }
 
-/* A table of two blocks, for adapters whose tables have as many, one, or nobody knows. */
+/* A table of two blocks, for adapters whose tables have as many, one, or an unknown number. */
 static void test_table_cap(void **state)
 {
 	struct ibcc_topo *t = fabric_lustre();
@@ -338,7 +338,7 @@ static void test_budget(void **state)
 	assert_true(ibcc_set_budget_take(&b, 3, 90, 60, now));
 	assert_false(ibcc_set_budget_take(&b, 3, 1, 60, now + 30 * SECOND));
 	assert_true(ibcc_set_budget_take(&b, 3, 1, 60, now + 31 * SECOND));
-	assert_true(ibcc_set_budget_take(&b, 3, 1000, 0, now)); /* nobody counts */
+	assert_true(ibcc_set_budget_take(&b, 3, 1000, 0, now)); /* not counted */
 	ibcc_set_budget_fini(&b);
 }
 

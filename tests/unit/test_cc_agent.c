@@ -93,7 +93,7 @@ static void test_key(void **state)
 	agents_put(&f, 0, IB_CC_CONGESTION_KEY_INFO_CC_KEY_LEASE_PERIOD_F, 2);
 	assert_int_equal(set(&f, LUSTRE_SRC1, KEY, 0), OK);
 
-	/* Without protection anybody may read, also the key; only its owner may write. */
+	/* Without protection any program may read, also the key; only its owner may write. */
 	agents_clear(&f);
 	assert_int_equal(get(&f, LUSTRE_SRC1, KEY, 0), OK);
 	assert_true(mad_get_field64(f.mad.b, MAD_DATA, IB_CC_CONGESTION_KEY_INFO_CC_KEY_F) == key);
@@ -103,7 +103,8 @@ static void test_key(void **state)
 	assert_int_equal(get(&f, LUSTRE_SRC1, KEY, 0), OK);
 	assert_int_equal(agents_field(&f, 0, IB_CC_CONGESTION_KEY_INFO_CC_KEY_VIOLATIONS_F), 1);
 
-	/* With it nobody else may do anything. A violation count other than 0 leaves the counter.
+	/* With it no other program may do anything. A violation count other than 0 leaves the
+	 * counter.
 	 */
 	agents_put(&f, 0, IB_CC_CONGESTION_KEY_INFO_CC_KEY_PROTECT_BIT_F, 1);
 	agents_put(&f, 0, IB_CC_CONGESTION_KEY_INFO_CC_KEY_VIOLATIONS_F, 9);

@@ -148,7 +148,8 @@ static void test_confined(void **state)
 }
 
 /* Capabilities that were refused for a moment are there soon after it, or at once when the fabric
- * has changed; what was told before stays; and who refuses for good is asked once in 64 passes.
+ * has changed; what was told before stays; and a node that refuses for good is asked once in 64
+ * passes.
  */
 static void test_refusals(void **state)
 {

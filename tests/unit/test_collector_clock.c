@@ -171,7 +171,7 @@ static void test_paused(void **state)
 	teardown(&x);
 }
 
-/* Nobody says anything for a while, in which time stands still, and then everybody goes on. */
+/* No node answers for a while, in which time stands still, and then all do again. */
 static void test_silence(void **state)
 {
 	struct fixture x = setup_simulated(0.05);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Passes that read the logs of switches that mark: who is asked, and what counts of the answers. */
+/* Passes that read the logs of switches that mark: which nodes are asked, and what counts of the
+ * answers. */
 #include "tests/unit/collectors.h"
 
 #define INTERVAL (100 * MS)
@@ -381,7 +382,7 @@ static void test_who_is_asked(void **state)
 	close_marks(&m);
 }
 
-/* Marks of several switches; and nothing is made of what was logged while nobody asked. */
+/* Marks of several switches; and nothing is made of what was logged while it was not read. */
 static void test_two_switches(void **state)
 {
 	struct marks m = open_marks();

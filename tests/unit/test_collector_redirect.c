@@ -108,7 +108,7 @@ static void test_nowhere(void **state)
 	teardown(&x);
 }
 
-/* An answer does not choose whom we send to, or clear: each node speaks for itself. */
+/* An answer does not choose the node that we send to, or clear: each node speaks for itself. */
 static void test_elsewhere(void **state)
 {
 	static const char *const words[] = { "(a LID of another node)",

@@ -130,7 +130,7 @@ static void test_masks(void **state)
 	open_rig(&r);
 	flow(&r, LUSTRE_SRC1, LUSTRE_SLOW, 0, 0);
 	flow(&r, LUSTRE_SRC2, LUSTRE_SLOW, 3, 2 * PASS_PS);
-	/* From when on the counts are nobody knows. */
+	/* When the counts began is unknown. */
 	look(&r);
 	assert_int_equal(r.sls[0], 0);
 	look(&r);
@@ -209,7 +209,7 @@ static void test_full_from_the_start(void **state)
 	close_rig(&r);
 }
 
-/* Unless somebody clears them, who may. */
+/* Unless a program clears them, as it may. */
 static void test_cleared(void **state)
 {
 	struct rig r;

@@ -76,7 +76,7 @@ static void test_quiet(void **state)
 	more(&x);
 	assert_int_equal(x.f->n_class[4], 2 * (2 + HOSTS));
 	teardown(&x);
-	/* Nobody is asked for what he does not have. */
+	/* No node is asked for what it does not have. */
 	x = idle_fabric(0x1200, 2);
 	more(&x);
 	assert_int_equal(x.f->n_class[4], LUSTRE_PORTS);

@@ -60,7 +60,7 @@ static void test_sources_send_elsewhere(void **state)
 		assert_int_equal(at(f, r->port) != NULL, c[i].worth);
 		assert_int_equal(found(f),
 				 c[i].worth ? IBCC_SITUATION_UNCONFIRMED : IBCC_SITUATION_HARMLESS);
-		/* Who does not wait is not held up, whatever it sends. */
+		/* An adapter that does not wait is not blocked, whatever it sends. */
 		r->source[0].role = r->source[1].role = IBCC_ROLE_NEAR;
 		forget(f);
 		pass(f);
@@ -99,7 +99,7 @@ static void test_roots_of_one_switch(void **state)
 	}
 }
 
-/* Marks name the contributors, so that who else waits sends elsewhere. */
+/* Marks name the contributors, so that any other blocked adapter sends elsewhere. */
 static void test_victims_wait(void **state)
 {
 	struct fixture *f = *state;
@@ -332,7 +332,7 @@ static void test_no_support(void **state)
 	assert_int_equal(f->last.without[0], endport_of(f, 0));
 }
 
-/* A full link that holds up nobody, as far as counters tell. */
+/* A full link that blocks no adapter, as far as counters tell. */
 static struct ibcc_root *see_doubtful(struct fixture *f, bool told)
 {
 	struct ibcc_root *slow = see_slow(f), *r;

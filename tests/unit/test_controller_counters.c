@@ -98,8 +98,8 @@ static void test_observe_only(void **state)
 	}
 }
 
-/* Sources that share a sink and send nothing else but acknowledgements: who acts on waiting alone
- * starts, finds no victim, stops, and starts again.
+/* Sources that share a sink and send nothing else but acknowledgements: a law that acts on waiting
+ * alone starts, finds no victim, stops, and starts again.
  */
 static void test_no_foreign_traffic(void **state)
 {
@@ -139,8 +139,9 @@ static void test_comes_and_goes(void **state)
 	assert_int_equal(f->n_changed, 0);
 }
 
-/* A sink that is not kept busy takes less than it could. Who takes that for its rate sets values
- * for a slower one, which keep it less busy still. Here feedback goes as far as it may, and rests.
+/* A sink that is not kept busy takes less than it could. A law that takes that for its rate sets
+ * values for a slower one, which keep it less busy still. Here feedback goes as far as it may, and
+ * rests.
  */
 static void test_rate_of_an_idle_sink(void **state)
 {

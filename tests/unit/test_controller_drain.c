@@ -47,7 +47,8 @@ static void test_passes(void **state)
 	}
 }
 
-/* Two passes in a row in which it is less than 97 % busy, or in which nobody waits, or no root. */
+/* Two passes in a row in which it is less than 97 % busy, or in which no adapter waits, or no root.
+ */
 static void test_drained(void **state)
 {
 	struct fixture *f = *state;
@@ -126,7 +127,7 @@ static void test_not_again(void **state)
 	}
 }
 
-/* Who was calm, as its tree was gone, is not with one that stands. */
+/* A root that was calm without a tree is not with one. */
 static void test_calm_no_more(void **state)
 {
 	struct fixture *f = *state;
@@ -145,8 +146,8 @@ static void test_calm_no_more(void **state)
 	assert_false(at(f, r->port)->tree_gone);
 }
 
-/* Its switch has lost its settings, nobody is marked, and its tree is back: it need not stand for
- * six passes more. Where marks went on only the answers were lost.
+/* Its switch has lost its settings, no packet is marked, and its tree is back: it need not stand
+ * for six passes more. Where marks went on only the answers were lost.
  */
 static void test_unmarked(void **state)
 {
@@ -173,7 +174,8 @@ static void test_unmarked(void **state)
 	}
 }
 
-/* While it is emptied more show who contribute: 30 % more than were seen to wait are news. */
+/* While it is emptied more adapters turn out to contribute: 30 % more than were seen to wait are
+ * news. */
 static void test_more(void **state)
 {
 	struct fixture *f = *state;

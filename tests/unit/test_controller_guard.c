@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Control that does harm, or that could help nobody. */
+/* Control that does harm, or that could help no other traffic. */
 #include "scenes.h"
 
 static void load(struct fixture *f, uint32_t first, uint32_t last, uint32_t mbps)
@@ -208,8 +208,8 @@ static void name_three(struct fixture *f, struct ibcc_root *r)
 		f->s.becns[0][endport_of(f, i)] = i < 3 ? 10 : 0;
 }
 
-/* Most of them are such ones: for eight passes it is learnt who contributes before any is held, by
- * a switch that marks, while tables that somebody left there have no delay.
+/* Most of them are such ones: for eight passes the contributors are learnt before any is held, by
+ * a switch that marks, while tables that were left there have no delay.
  */
 static void test_learns(void **state)
 {
@@ -234,7 +234,7 @@ static void test_learns(void **state)
 	assert_int_equal(phase(f, r), IBCC_PHASE_HOLD);
 	assert_int_equal(phase(f, other), IBCC_PHASE_HOLD);
 	assert_int_equal(at(f, r->port)->n, 3);
-	assert_int_equal(at(f, r->port)->n_heavy, 3); /* nobody is held yet */
+	assert_int_equal(at(f, r->port)->n_heavy, 3); /* none is held yet */
 	assert_int_equal(at(f, r->port)->basis, IBCC_BASIS_MARKED);
 	assert_false(at(f, r->port)->member[endport_of(f, 3)]);
 	assert_true(ibcc_cct_equal(&cc(f, 3)->cct, &table));
@@ -281,7 +281,7 @@ static void test_learns_alone(void **state)
 }
 
 /* ... for which it waits, and others need not wait with it. */
-static void test_who_learns_waits_alone(void **state)
+static void test_learning_root_waits(void **state)
 {
 	struct fixture *f = *state;
 	struct ibcc_root *first = see(f, 10, 1, IBCC_CONGESTION_OUTPUT, 4, 2), *r, *next;
@@ -294,7 +294,7 @@ static void test_who_learns_waits_alone(void **state)
 	assert_int_equal(phase(f, next), IBCC_PHASE_HOLD);
 }
 
-/* All who waited contribute, or what they send elsewhere is a tenth of what the root carries: it
+/* All that waited contribute, or what they send elsewhere is a tenth of what the root carries: it
  * would be held with it.
  */
 static void test_in_vain(void **state)
@@ -337,7 +337,7 @@ int main(void)
 		SCENE(test_when),         SCENE(test_another_drains),
 		SCENE(test_told),         SCENE(test_barred),
 		SCENE(test_learns),       SCENE(test_learns_nothing),
-		SCENE(test_learns_alone), SCENE(test_who_learns_waits_alone),
+		SCENE(test_learns_alone), SCENE(test_learning_root_waits),
 		SCENE(test_in_vain),
 	};
 

@@ -99,7 +99,7 @@ static void test_rate(void **state)
 }
 
 /* Where the table ends is the leader's business, how often its sources are marked is each root's.
- * Where roots share sources who is marked less at a slow receiver is not less demanding.
+ * Where roots share sources, one that is marked less at a slow receiver is not less demanding.
  */
 static void test_leader_and_follower(void **state)
 {
@@ -124,7 +124,7 @@ static void test_leader_and_follower(void **state)
 	assert_int_equal(at(f, full->port)->n_heavy, 41);
 }
 
-/* More who are marked get values, too, whether or not formulas change. */
+/* More marked adapters get values, too, whether or not formulas change. */
 static void test_enlist(void **state)
 {
 	struct fixture *f = *state;
@@ -255,7 +255,8 @@ static void test_told(void **state)
 	assert_int_equal(p->rate_mbps, 7000);
 }
 
-/* A full link alone that is busy while hardly anybody waits: better numbers would bring nothing. */
+/* A full link alone that is busy while hardly any adapter waits: better numbers would bring
+ * nothing. */
 static void test_well(void **state)
 {
 	struct fixture *f = *state;
@@ -304,7 +305,7 @@ static void test_pauses(void **state)
 }
 
 /* A port to an adapter that waits a fifth of the time has a slow receiver, from the third pass on.
- * Between switches nobody but another root makes a port wait.
+ * Between switches nothing but another root makes a port wait.
  */
 static void test_becomes_slow(void **state)
 {
@@ -363,7 +364,7 @@ static void test_fills_its_link(void **state)
 	}
 }
 
-/* A receiver that takes a tenth more than when its port waited for it, and lets nobody wait. 600
+/* A receiver that takes a tenth more than when its port waited for it, and lets no sender wait. 600
  * Mb/s more are 75000 bytes in 1 ms, and 7500 in .1 ms: 18 passes until no buffer has room for it.
  */
 static void test_receiver_is_fast(void **state)
@@ -409,8 +410,8 @@ static void test_receiver_is_fast(void **state)
 	}
 }
 
-/* ... for four passes in a row; not by old counters, while it is told whom it limits, or while its
- * sources have another root's values. It need be no root.
+/* ... for four passes in a row; not by old counters, while the log tells which flows it limits, or
+ * while its sources have another root's values. It need be no root.
  */
 static void test_receiver_is_fast_for_sure(void **state)
 {

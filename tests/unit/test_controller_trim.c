@@ -69,7 +69,7 @@ static void test_rate_read_too_high(void **state)
 }
 
 /* What was given comes back, last things first, while the port is busy and its tree stands: not
- * once the tree is gone, nor when nobody waits for long.
+ * once the tree is gone, nor when no adapter waits for long.
  */
 static void test_back(void **state)
 {
@@ -145,8 +145,8 @@ static void test_disturbed(void **state)
 }
 
 /* Less than 97 % busy, by sending or waiting, in the mean of four passes; a slow receiver works on
- * what is in its buffer. Marks are those that came to the adapters behind the root, where anybody
- * counts them.
+ * what is in its buffer. Marks are those that came to the adapters behind the root, where any
+ * adapter counts them.
  */
 static void test_idle(void **state)
 {
@@ -209,8 +209,8 @@ static void test_uneven_intervals(void **state)
 	}
 }
 
-/* An idle root's sources are held less if nobody shares them. If others do, only those of a full
- * link of which is not known whom it limits.
+/* An idle root's sources are held less if no other root shares them. If others do, only those of a
+ * full link of which the limited flows are not known.
  */
 static void test_who_is_held_less(void **state)
 {
@@ -300,7 +300,8 @@ static void test_calm(void **state)
 	}
 }
 
-/* A link that is less than 97 % busy is calm whoever waits, for what else; a slow receiver is not.
+/* A link that is less than 97 % busy is calm with any waiting, for what else; a slow receiver is
+ * not.
  */
 static void test_calm_when_idle(void **state)
 {
@@ -319,7 +320,8 @@ static void test_calm_when_idle(void **state)
 }
 
 /* A slow receiver's tree matters only where others have its values, and can be told from sources
- * that are held too much only if it knows whom it limits. That it is back is seen in any case.
+ * that are held too much only if it knows the flows that it limits. That it is back is seen in any
+ * case.
  */
 static void test_calm_receiver(void **state)
 {
@@ -385,9 +387,9 @@ static void test_interrupted(void **state)
 	}
 }
 
-/* Who was kept from looking sees what all that time carried, which may be next to nothing: a daemon
- * that was stopped, a fabric that died meanwhile. Intervals that the operator makes longer are
- * judged like all others, from the next one on.
+/* A daemon that was kept from looking sees what all that time carried, which may be next to
+ * nothing: a daemon that was stopped, a fabric that died meanwhile. Intervals that the operator
+ * makes longer are judged like all others, from the next one on.
  */
 static void test_kept_from_looking(void **state)
 {

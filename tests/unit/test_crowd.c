@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who does something most often, and for how long that is remembered. */
+/* Which client does something most often, and for how long that is remembered. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,7 +30,7 @@ static void assert_crowd(struct ibcc_crowd *c, uint64_t now_us, unsigned int n, 
 		assert_int_equal(w->key[IBCC_CROWD_KEY_BYTES - 1], client);
 }
 
-/* Whatever the order, who did more than all others together is named. */
+/* Whatever the order, the client that did more than all others together is named. */
 static void test_majority(void **state)
 {
 	struct ibcc_crowd c = { 0 };
@@ -46,7 +46,8 @@ static void test_majority(void **state)
 	assert_crowd(&c, START_US + 2, 27, 4);
 }
 
-/* It is told for a window after its own, so that who looks now and then sees it, and no longer. */
+/* It is told for a window after its own, so that a reader that looks now and then sees it, and no
+ * longer. */
 static void test_windows(void **state)
 {
 	const uint64_t window = IBCC_CROWD_WINDOW_US;

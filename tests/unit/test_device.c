@@ -107,7 +107,7 @@ static void test_ticks(void **state)
 	assert_int_equal(ibcc_device_tick_ps(ib2, 0, 4, 31), 0);
 }
 
-/* ClassPortInfo of the mlx5 driver, and who else may have the same. */
+/* ClassPortInfo of the mlx5 driver, and what else may have the same. */
 static void test_kernel_pma(void **state)
 {
 	const struct ibcc_device *cx2 = get(MLX, 26428), *cx6 = get(MLX, 4123);

@@ -168,7 +168,7 @@ static void test_slow_fabric(void **state)
 	ibcc_topo_free(t);
 }
 
-/* VLs, MTUs, port states before an SM was there, LMC; VLs' maps for who asks for them. */
+/* VLs, MTUs, port states before an SM was there, LMC; VLs' maps for a caller that asks for them. */
 static void test_details(void **state)
 {
 	struct ibcc_topo *t = fabric_lustre(), *got;
@@ -307,8 +307,8 @@ static void test_gaps_again(void **state)
 	ibcc_topo_free(t);
 }
 
-/* Whoever loses or refuses at random is asked again; and what is found with something missing says
- * so.
+/* A node that loses or refuses at random is asked again; and what is found with something missing
+ * says so.
  */
 static void test_unreliable(void **state)
 {
@@ -401,7 +401,7 @@ static void test_breakdown(void **state)
 	ibcc_topo_free(t);
 }
 
-/* Extended speeds that are told only whom asks for them, XDR, and FDR10, which PortInfo does not
+/* Extended speeds that are told only if asked for, XDR, and FDR10, which PortInfo does not
  * know; and devices that have nothing of it, or do not even answer, so that QDR would be a guess.
  */
 static void test_rates(void **state)

@@ -81,7 +81,8 @@ static void test_one_lid(void **state)
 	ibcc_topo_free(t);
 }
 
-/* Two hosts with one GUID are named by both places, and the second is a gap, as nobody knows it. */
+/* Two hosts with one GUID are named by both places, and the second is a gap, as it cannot be told
+ * apart. */
 static void test_one_guid(void **state)
 {
 	struct ibcc_topo *t = fabric_lustre(), *got;
@@ -103,7 +104,7 @@ static void test_one_guid(void **state)
 	assert_non_null(strstr(why, second));
 	assert_int_equal(got->n_gaps, 1);
 	ibcc_topo_free(got);
-	/* Whoever writes by GUID has to know which. */
+	/* A program that writes by GUID has to know which. */
 	w = ibcc_walk_new(&(struct ibcc_walk_options){ 0 });
 	assert_non_null(w);
 	assert_int_equal(ibcc_discover(&f->base, w), 0);

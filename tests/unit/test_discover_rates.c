@@ -101,7 +101,8 @@ static void test_fdr10_behind_qdr(void **state)
 	ibcc_topo_free(t);
 }
 
-/* An adapter that cannot do FDR10 has no such link, so nobody asks; between switches there may be.
+/* An adapter that cannot do FDR10 has no such link, so it is not asked; between switches there may
+ * be.
  */
 static void test_fdr10_takes_two(void **state)
 {
@@ -117,7 +118,7 @@ static void test_fdr10_takes_two(void **state)
 	ibcc_topo_free(t);
 }
 
-/* Extended speeds that devices tell only whom knows them, behind ports that have none. */
+/* Extended speeds that devices tell only if asked by name, behind ports that have none. */
 static void test_withheld_behind_qdr(void **state)
 {
 	static const enum ibcc_link_speed up[] = { IBCC_LINK_SPEED_FDR, IBCC_LINK_SPEED_EDR,
@@ -189,7 +190,7 @@ static void test_one_end_tells(void **state)
 	ibcc_topo_free(t);
 }
 
-/* Who does not answer is asked once, and the other end of its links instead. */
+/* A silent node is asked once, and the other end of its links instead. */
 static void test_mute_node(void **state)
 {
 	struct ibcc_topo *t = tree(SWITCHX, CONNECTX3);
@@ -202,7 +203,7 @@ static void test_mute_node(void **state)
 	check_rates(f, t);
 	assert_true(f->n_vendor <= LINKS + 8); /* what is asked again before it is given up */
 	ibcc_transport_free(&f->base);
-	/* Both ends mute: then it is not known, and nobody guesses. */
+	/* Both ends mute: then it is not known, and none is guessed. */
 	f = fake(t);
 	fake_node_of(f, LEAF(1))->mute_rate = true;
 	fake_node_of(f, ROOT(0))->mute_rate = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who writes, of several: against an SA made up here, which is no better than OpenSM's; and its
- * records byte by byte (IBA vol. 1, 15.2.5.14).
+/* Which daemon writes, of several: against an SA made up here, which is no better than OpenSM's;
+ * and its records byte by byte (IBA vol. 1, 15.2.5.14).
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -47,7 +47,7 @@ static void test_bytes(void **state)
 	assert_true(back.run == r.run);
 	assert_int_equal(back.lease_s, 60);
 	assert_string_equal(back.name, r.name);
-	/* A name from somebody else, without an end. */
+	/* A name from another program, without an end. */
 	memset(mad + 104, 7, 64);
 	assert_int_equal(ibcc_leader_read(mad, &back), IBCC_LEADER_ONE);
 	assert_int_equal(strspn(back.name, "?"), 63);
@@ -183,7 +183,7 @@ static void test_one(void **state)
 	assert_int_equal(w.e[0].state, IBCC_ELECTION_VACANT);
 }
 
-/* All at once: one is left before long, whoever they are. */
+/* All at once: one is left before long, for any of them. */
 static void test_race(void **state)
 {
 	struct ibcc_why why;
@@ -227,7 +227,7 @@ static void test_takeover(void **state)
 	assert_int_equal(leader(&w), 1 - first);
 }
 
-/* Of an SA that forgets all: who leads goes on. */
+/* Of an SA that forgets all: the leader goes on. */
 static void test_new_sa(void **state)
 {
 	struct world w;
@@ -284,11 +284,11 @@ static void test_silence(void **state)
 	w.silent = false;
 	run(&w, 1 + IBCC_LEADER_SETTLE_S + 1);
 	assert_int_equal(n_writers(&w), 1);
-	/* Nobody asks any more, whatever the reason. */
+	/* No request is made any more, whatever the reason. */
 	assert_int_equal(ibcc_election_may_write(&w.e[0], w.now + 31, &why), -EHOSTUNREACH);
 }
 
-/* It is advisory: where there is no such thing nobody is kept from writing, but told. */
+/* It is advisory: without it no daemon is kept from writing, but warned. */
 static void test_refused(void **state)
 {
 	struct ibcc_why why;

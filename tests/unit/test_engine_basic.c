@@ -259,7 +259,7 @@ static void serve(unsigned int n, uint64_t *finite, uint64_t *open)
 	}
 }
 
-/* ... and so does the engine, whether or not anybody reads counters meanwhile. */
+/* ... and so does the engine, whether or not counters are read meanwhile. */
 static void test_full_queue(void **state)
 {
 	struct ibcc_topo *t = fabric_lustre();

@@ -271,7 +271,7 @@ static uint64_t sent_by(struct ring *r, const char *sentence)
 	return n;
 }
 
-/* All that is left when sources have stopped for long is in a deadlock or waits for one, and who
+/* All that is left when sources have stopped for long is in a deadlock or waits for one, and what
  * was found in one never sends again.
  */
 static void judge(struct ring *r, unsigned int *n_found)

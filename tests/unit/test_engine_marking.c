@@ -80,7 +80,7 @@ static void test_marking_rate(void **state)
 		rig_measure(&r, &marks, &packets);
 		assert_marks(marks, packets, rates[i]);
 	}
-	/* Every mark arrives, and nobody else marks. */
+	/* Every mark arrives, and no other port marks. */
 	rig_set(&r, 0, 0, 0);
 	engine_run(r.e, ibcc_engine_now_ps(r.e) + 1 * MS);
 	sink = engine_port_read(r.e, fabric_port(r.topo, LUSTRE_SLOW, 1));

@@ -237,7 +237,7 @@ struct share {
 };
 
 /* What backlogged flows get, of payload. Buffers do not fill, for then the order of what is there
- * would decide who gets what.
+ * would decide which flow gets what.
  */
 static void check_shares(const uint32_t *rates, unsigned int n_hosts, const struct share *s,
 			 unsigned int n, enum ibcc_arbitration arbitration, uint8_t vls)

@@ -58,7 +58,8 @@ static void test_hotspot(void **state)
 	}
 }
 
-/* Who counts a wait now and then counts them: what the others of its type read is so. */
+/* An adapter that counts a wait now and then counts them: what the others of its type read is so.
+ */
 static void test_counting_type(void **state)
 {
 	struct fixture *f = *state;
@@ -73,7 +74,7 @@ static void test_counting_type(void **state)
 	assert_int_equal(role(&f->e.root[0], src(f, 3)), IBCC_ROLE_NONE);
 }
 
-/* A full link, for which nobody is known to wait: adapters at its switch may or may not. */
+/* A full link, for which no adapter is known to wait: adapters at its switch may or may not. */
 static void test_full_link(void **state)
 {
 	struct fixture *f = *state;
@@ -87,7 +88,7 @@ static void test_full_link(void **state)
 	assert_int_equal(f->e.n_roots, 0);
 }
 
-/* The same link, and the adapters' waits move, though nobody knows by what unit: it is what they
+/* The same link, and the adapters' waits move, though by an unknown unit: it is what they
  * wait for, unless they hardly wait at all.
  */
 static void test_full_link_unmeasured(void **state)

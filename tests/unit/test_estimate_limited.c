@@ -193,8 +193,8 @@ static void test_becns(void **state)
 	assert_limits(f, full, 1, 32000 - 30000 / (1 + (1 - pow(.95, 5)) / .05 / pow(.95, 4)));
 }
 
-/* Who does not answer for long, and then tells what came in all that time, is what he was; and who
- * did not answer from the start has as much as others, not as much as they have had since.
+/* A node that is silent for long, and then tells what came in all that time, is what it was; one
+ * that did not answer from the start has as much as others, not as much as they have had since.
  */
 static void test_missing_becns(void **state)
 {
@@ -337,7 +337,7 @@ static void test_series(void **state)
 	uint32_t slow = slow_root(f), full = full_root(f);
 
 	series(f, full, slow);
-	/* A root whose pairs are not known limits nobody, and takes from nobody. */
+	/* A root whose pairs are not known limits none, and takes from none. */
 	ibcc_parameters_find(&f->last, slow)->r.in_force = false;
 	passes(f, 5);
 	assert_limits(f, full, 3, 32000);
@@ -360,8 +360,8 @@ static void test_series(void **state)
 	assert_limits(f, slow, 3, 6000);
 }
 
-/* Who is held at the slow root but marked by less than half a packet at the full one sends nothing
- * that is held there: .95^13 is .51, .95^14 is .49.
+/* An adapter that is held at the slow root but marked by less than half a packet at the full one
+ * sends nothing that is held there: .95^13 is .51, .95^14 is .49.
  */
 static void test_hardly_marked(void **state)
 {
@@ -423,7 +423,7 @@ static void test_wants_little_of_both(void **state)
 }
 
 /* With a link of 8000 adapter 0 cannot have more, which leaves 24000 of 32000 for two; two such
- * links for two pairs are not held by the root. A LID that nobody has any more tells nothing.
+ * links for two pairs are not held by the root. A LID that no port has any more tells nothing.
  */
 static void test_other_bounds(void **state)
 {

@@ -58,7 +58,7 @@ static void test_sorted(void **state)
 	assert_non_null(strstr(buf, " and 1 more flows of 18 packets"));
 }
 
-/* LIDs that nobody has, packets that never pass the switch: untrusted input. */
+/* LIDs that no port has, packets that never pass the switch: untrusted input. */
 static void test_left_out(void **state)
 {
 	struct fixture *f = *state;

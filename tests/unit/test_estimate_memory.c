@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is remembered from pass to pass: who contributes, by BECN counts that fade, and loads. The
+/* What is remembered from pass to pass: contributors, by BECN counts that fade, and loads. The
  * Lustre fabric, whose slow receiver's port marks; expected values by arithmetic.
  */
 #include "estimates.h"
@@ -21,7 +21,7 @@ static const struct ibcc_root *becns(struct fixture *f, uint32_t a, uint32_t b, 
 	return at(f, fabric_port(f->t, LUSTRE_SW2, 1));
 }
 
-/* A quarter fades in a pass: 100 + 75 + 56.25. Four marks among the four who contribute or suffer
+/* A quarter fades in a pass: 100 + 75 + 56.25. Four marks among the four that contribute or suffer
  * are few: no more than 4 / 32 fade.
  */
 static void test_fades(void **state)
@@ -55,8 +55,8 @@ static void test_fades(void **state)
 	assert_about(r->becns[endport_of(f, LUSTRE_SRC1)], 3.75);
 }
 
-/* Who tells more BECNs than packets is not doubted yet when that is seen first: its count stays as
- * it is.
+/* A node that tells more BECNs than packets is not doubted yet when that is seen first: its count
+ * stays as it is.
  */
 static void test_impossible(void **state)
 {
@@ -73,7 +73,7 @@ static void test_impossible(void **state)
 	assert_int_equal(at(f, root)->n_marked, 3);
 }
 
-/* Who does not answer keeps its count, 100 + 75 + ..., while the others' go on; then it tells what
+/* A silent node keeps its count, 100 + 75 + ..., while the others' go on; then it tells what
  * came in four intervals, of which one counts.
  */
 static void test_missing(void **state)
@@ -193,8 +193,8 @@ static void test_source_left_out(void **state)
 		     100 * (1 + .75 + .75 * .75 + .421875 + .31640625));
 }
 
-/* Who has a fiftieth of what the second most marked one has contributes, if the first got 8 BECNs.
- * The heaviest counts as its BECNs less two deviations.
+/* An adapter with a fiftieth of what the second most marked one has contributes, if the first got 8
+ * BECNs. The heaviest counts as its BECNs less two deviations.
  */
 static void test_contributors(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Roots and who has a part in them, by counters as they look in known situations. The Lustre
- * fabric: src1 to src4 at one switch, the slow and the fast receiver at the next.
+/* Roots and the adapters that have a part in them, by counters as they look in known situations.
+ * The Lustre fabric: src1 to src4 at one switch, the slow and the fast receiver at the next.
  */
 #include "estimates.h"
 
@@ -43,7 +43,7 @@ static void test_first_pass(void **state)
 	ibcc_estimator_free(NULL);
 }
 
-/* The fast host fills its link and that to src4, and neither waits nor holds up anybody: src1 to
+/* The fast host fills its link and that to src4, and neither waits nor blocks any host: src1 to
  * src3 wait for the slow receiver. Without that they could only wait for src4.
  */
 static void test_full_beside(void **state)
@@ -100,7 +100,7 @@ static void test_output_generated(void **state)
 	assert_in_range(r->wait_permille, 531, 532);
 	assert_in_range(r->tree_wait_permille, 376, 377);
 	assert_int_equal(r->confidence_permille, 1000);
-	/* Nothing is marked, so nobody can say who of the four is the victim. */
+	/* Nothing is marked, so it is unknown which of the four is the victim. */
 	assert_int_equal(r->n_sources, 4);
 	assert_int_equal(r->n_contributors, 4);
 	assert_int_equal(r->n_victims, 0);
@@ -154,7 +154,7 @@ static void test_late_marks(void **state)
 	}
 }
 
-/* Who contributes sends: BECNs of an adapter of which it is not known what it sends say nothing,
+/* A contributor sends: BECNs of an adapter of which it is not known what it sends say nothing,
  * and the others are not measured by them.
  */
 static void test_becns_alone(void **state)
@@ -215,7 +215,7 @@ static void test_limits(void **state)
 }
 
 /* Under control the tree is gone, but the root still waits, marks and has contributors. src4 waits
- * for the full link between the switches, which is its fair share and nobody's fault.
+ * for the full link between the switches, which is its fair share and no fault.
  */
 static void test_controlled(void **state)
 {
@@ -280,7 +280,7 @@ static void test_all_ports_mark(void **state)
 	f->tr.port[slow_port(f)] = load(29600, 0, 0);
 	pass(f);
 	assert_int_equal(at(f, slow_port(f))->kind, IBCC_CONGESTION_INPUT);
-	/* BECNs of who sends nothing through it are not its own. */
+	/* BECNs of an adapter that sends nothing through it are not its own. */
 	traffic_at(&f->tr, LUSTRE_SLOW, 1)->becn = 9000;
 	pass(f);
 	assert_int_equal(at(f, slow_port(f))->n_contributors, 2);
@@ -358,7 +358,7 @@ static void test_whose_marks_by_log(void **state)
 	assert_int_equal(at(f, spine)->fecn, 0);
 }
 
-/* The other sink is slow, too, for src4 alone: src4 waits for that one and is nobody's victim. */
+/* The other sink is slow, too, for src4 alone: src4 waits for that one and is no victim. */
 static void test_second_slow_sink(void **state)
 {
 	struct fixture *f = *state;
@@ -388,8 +388,8 @@ static void test_second_slow_sink(void **state)
 	assert_int_equal(pass(f)->root[0].port, slow_port(f));
 }
 
-/* Who sends into the root's switch without waiting may be the one that takes most of it, until
- * marks tell: of what others get a fifth is enough. There nobody is a victim.
+/* An adapter that sends into the root's switch without waiting may be the one that takes most of
+ * it, until marks tell: of what others get a fifth is enough. There none is a victim.
  */
 static void test_near(void **state)
 {
@@ -417,7 +417,7 @@ static void test_near(void **state)
 	assert_int_equal(role(at(f, slow_port(f)), src(f, 3)), IBCC_ROLE_VICTIM);
 }
 
-/* A counter that somebody cleared in the interval looks like little traffic and little waiting. */
+/* A counter that was cleared in the interval looks like little traffic and little waiting. */
 static void test_reset_counters(void **state)
 {
 	struct fixture *f = *state;
@@ -432,7 +432,7 @@ static void test_reset_counters(void **state)
 }
 
 /* A port that is not believed is no root, its marks do not count, and its being left out keeps
- * nobody from deciding about others, however many there are.
+ * nothing from being decided about others, however many there are.
  */
 static void test_doubted(void **state)
 {
@@ -461,7 +461,7 @@ static void test_doubted(void **state)
 	assert_false(at(f, slow)->doubted);
 	assert_int_equal(role(at(f, slow), src(f, 0)), IBCC_ROLE_NONE);
 
-	/* Whoever is believed: nothing else could take back what was decided by these. */
+	/* Either may be believed: nothing else could take back what was decided by these. */
 	for (uint32_t i = 0; i < f->t->n_ports; i++)
 		s[i].trust.doubt = IBCC_DOUBT_NODE;
 	assert_true(pass(f)->trustworthy);

@@ -109,7 +109,7 @@ static void test_switches(void **state)
 	char text[300], want[300];
 
 	(void)state;
-	/* A spine: a gap at each leaf, all of which send its LID there. Nobody lives behind it. */
+	/* A spine: a gap at each leaf, all of which send its LID there. No node is behind it. */
 	silence(t, ibcc_topo_find_desc(t, "root1"));
 	find(t);
 	assert_int_equal(t->n_gaps, 4);
@@ -200,7 +200,7 @@ static void test_silent_sink(void **state)
 	assert_int_equal(at(f, slow)->kind, IBCC_CONGESTION_OUTPUT);
 	assert_int_equal(at(f, slow)->n_contributors, 4);
 	assert_int_equal(at(f, slow)->confidence_permille, 1000);
-	/* Held, it is idle at times. That marks come to it nobody tells, but BECNs go on. */
+	/* Held, it is idle at times. That marks come to it no counter shows, but BECNs go on. */
 	mark_at(f, LUSTRE_SW2, 1);
 	hold(f, LUSTRE_SW2, 1, IBCC_CONGESTION_OUTPUT, 14960);
 	traffic_lustre_tuned(&f->tr);
@@ -211,7 +211,7 @@ static void test_silent_sink(void **state)
 	assert_int_equal(at(f, slow)->n_contributors, 3);
 }
 
-/* A silent source may be a contributor if it sends, and then nobody knows them all. */
+/* A silent source may be a contributor if it sends, and then not all are known. */
 static void test_silent_source(void **state)
 {
 	struct fixture *f = *state;
@@ -242,7 +242,7 @@ static void test_silent_source(void **state)
 	assert_int_equal(n_proved(f, &unknown), 0);
 }
 
-/* Behind a silent switch nobody knows where congestion starts. */
+/* Behind a silent switch it is unknown where congestion starts. */
 static void test_silent_switch(void **state)
 {
 	struct fixture *f = *state;

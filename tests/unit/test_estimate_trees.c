@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Roots in trees of several switches: who is behind which, and tables that lead round. */
+/* Roots in trees of several switches: which adapters are behind which root, and tables that lead
+ * round. */
 #include "estimates.h"
 
 /* A port by which adapters 0 and 1 send to three others: each is one source, and waits once. */
@@ -71,7 +72,7 @@ static void test_chain(void **state)
 }
 
 /* Two receivers on one switch are slow, and the tree of one holds up what is for the other: nothing
- * that leads to the other is full, but it waits for its adapter and for nobody else. Who is
+ * that leads to the other is full, but it waits for its adapter and for no other. A sender that is
  * throttled for the one, by BECNs, counts as waiting.
  */
 static void test_slow_behind_slow(void **state)

@@ -70,7 +70,7 @@ static void test_a_part_of_the_interval(void **state)
 	assert_int_equal(pass(f)->n_roots, 0);
 	focus(f, &x, 48);
 	assert_tree(f, &x);
-	/* A single adapter that waits is nobody's victim. */
+	/* A single adapter that waits is no victim. */
 	for (uint32_t i = 1; i < 4; i++)
 		traffic_at(&f->tr, LUSTRE_SRC1 + i, 1)->wait_permille = 0;
 	ibcc_focus_fini(&x);

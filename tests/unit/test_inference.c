@@ -322,7 +322,7 @@ static void carry(struct fixture *f, struct ibcc_traffic *out, double first_two,
 	}
 }
 
-/* All ports mark, and who is marked ends with so much. */
+/* All ports mark, and a marked flow ends with so much. */
 static void hold_at(struct ibcc_settings *s, double mbps)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
@@ -347,7 +347,7 @@ static void assert_least(const struct ibcc_traffic_in *in, const struct ibcc_tra
 }
 
 /* By hand: where two of six contribute a plan for six leaves the root at a third, until they
- * recover; where all do, or nobody is held, it stays as it is, and nobody needs to know.
+ * recover; where all do, or none is held, it stays as it is, and does not matter.
  */
 static void who_contributes_may_matter(void **state)
 {
@@ -387,7 +387,8 @@ static void who_contributes_may_matter(void **state)
 		for (uint32_t i = 0; i < wanted.n; i++)
 			wanted.ep[i].sw.Threshold = 0;
 		assert_least(&in, &out, &wanted, 1);
-		/* Emptied first: all are held to a quarter of their shares, whoever they are. */
+		/* Emptied first: all are held to a quarter of their shares, without a difference.
+		 */
 		carry(&f, &out, TAKES / SENDERS, TAKES / SENDERS);
 		hold_at(&wanted, TAKES / SENDERS / 4);
 		assert_least(&in, &out, &wanted, 0.25);

@@ -147,7 +147,7 @@ static void test_fold_nothing(void **state)
 	assert_int_equal(json_array_size(list), 0);
 	assert_null(ibcc_json_dump(NULL));
 	assert_null(ibcc_json_unfold(NULL));
-	/* Nobody can send what looks folded. */
+	/* No client can send what looks folded. */
 	assert_null(json_loads("[\"\\u0000]\"]", 0, NULL));
 	json_decref(list);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* JSON lines over sockets: the server in this process, who asks in a child. What clients may do
+/* JSON lines over sockets: the server in this process, the client in a child. What clients may do
  * wrong is in test_loop.c and tests/fuzz/fuzz_control.c.
  */
 #include <errno.h>
@@ -25,7 +25,7 @@ struct server {
 	sd_event *event;
 	struct ibcc_jsonl *s;
 	uint64_t client;
-	uid_t uid;      /* who asks; 0: ourselves */
+	uid_t uid;      /* the user that asks; 0: ourselves */
 	gid_t group[2]; /* with these */
 	size_t n_groups;
 	bool may_change; /* the last one */
@@ -119,7 +119,7 @@ static int ask(struct server *x, const char *address)
 	return -WEXITSTATUS(status);
 }
 
-/* Who asks with these groups: 0, or why not. */
+/* The user asks with these groups: 0, or why not. */
 static int ask_as(struct server *x, uid_t uid, gid_t first, gid_t second)
 {
 	x->uid = uid;
@@ -134,7 +134,7 @@ static int ask_as(struct server *x, uid_t uid, gid_t first, gid_t second)
 #define READERS ((gid_t)4001)
 #define WRITERS ((gid_t)4002)
 
-/* The kernel says who is in which group; who has no role is told so, and nothing is done for him.
+/* The kernel says which user is in which group; one without a role is refused.
  */
 static void test_roles(void **state)
 {
@@ -201,7 +201,7 @@ static void test_asks(void **state)
 }
 
 struct looks {
-	pid_t server; /* who should be named */
+	pid_t server; /* the one that should be named */
 	int fd;       /* where each look is told */
 	unsigned int left;
 };
@@ -249,7 +249,7 @@ static int ask_patiently(struct server *x, const char *address, unsigned int mos
 	return -WEXITSTATUS(status);
 }
 
-/* Who waits may look after the server as often as it likes, and knows which process that is. */
+/* A waiting client may look after the server as often as it likes, and knows its process. */
 static void test_patience(void **state)
 {
 	struct server x;
@@ -262,7 +262,8 @@ static void test_patience(void **state)
 	stop(&x);
 }
 
-/* One place, one server; a path also says who may come, and is free when its server has died. */
+/* One place, one server; a path also says which users may come, and is free when its server has
+ * died. */
 static void test_place(void **state)
 {
 	char path[512], much[200];
@@ -301,7 +302,7 @@ static void turn(struct server *x)
 		;
 }
 
-/* Who has gone is not answered, nor is anybody twice; that it has gone is told. */
+/* A client that has gone is not answered, nor is any client twice; that it has gone is told. */
 static void test_answers_late(void **state)
 {
 	static const char text[] = "{\"a\": 1}\n{\"b\": 2}\n";
@@ -366,7 +367,7 @@ static bool is_over(int fd, const char *word)
 	return n == 0 || (n < 0 && errno == ECONNRESET);
 }
 
-/* Who says nothing, and who does not read, goes; who waits for an answer stays. */
+/* A client that is silent or does not read goes; one that waits for an answer stays. */
 static void test_idle(void **state)
 {
 	static const char rq[] = "{\"a\": 1}\n";
@@ -395,7 +396,7 @@ static void test_idle(void **state)
 	stop(&x);
 }
 
-/* Connects as another user so often as he likes; the last descriptors in *fd. */
+/* Connects as another user so often; the last descriptors in *fd. */
 static void crowd(const char *path, uid_t uid, int *fd, unsigned int n)
 {
 	assert_int_equal(setresuid((uid_t)-1, uid, 0), 0);
@@ -414,7 +415,7 @@ static void test_quota(void **state)
 
 	(void)state;
 	if (geteuid())
-		skip(); /* only root can be somebody else */
+		skip(); /* only root can be another user */
 	snprintf(path, sizeof(path), "%s", files_path("socket"));
 	assert_int_equal(chmod(files_path(""), 0711), 0);
 	start(&x, path);
@@ -450,7 +451,7 @@ static void test_quota(void **state)
 	stop(&x);
 }
 
-/* Without a descriptor for who knocks, the loop rests until there may be one again. */
+/* Without a descriptor for a new client, the loop rests until there may be one again. */
 static void test_no_descriptors(void **state)
 {
 	struct rlimit old, few;

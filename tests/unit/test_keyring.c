@@ -229,7 +229,7 @@ static void test_datagrams(void **state)
 	assert_int_equal(ibcc_transport_run(tr, &op, 1), 0);
 	assert_true(be64(w.sent + 24) == 0x9999);
 
-	/* By a directed route nobody knows to whom: what all have, or none. */
+	/* By a directed route the node is unknown: what all have, or none. */
 	op.lid = IBCC_SMP_PERMISSIVE_LID;
 	ibcc_mad_request(op.mad, IBCC_MAD_CLASS_SMP_DIRECT, IBCC_MAD_GET, IBCC_SMP_ATTR_NODE_INFO,
 			 0);

@@ -49,7 +49,7 @@ static void test_values(void **state)
 		{ IBCC_CONGESTION_OUTPUT, 36, 36, 3200, 359000, 413350, 180000, 2, 733 },
 		{ IBCC_CONGESTION_OUTPUT, 36, 35, 3200, 359000, 413350, 175000, 1, 1425 },
 		{ IBCC_CONGESTION_OUTPUT, 647, 647, 3200, 6469000, 7439850, 3235000, 8, 3291 },
-		/* Nobody need be held: the table ends at half a packet time. */
+		/* No sender need be held: the table ends at half a packet time. */
 		{ IBCC_CONGESTION_INPUT, 1, 1, 32000, 0, 500, 500, 1, 5 },
 		{ IBCC_CONGESTION_INPUT, 2, 2, 80000, 0, 500, 400, 1, 4 },
 	};

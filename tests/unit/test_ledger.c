@@ -116,7 +116,7 @@ static uint32_t lay(struct fixture *f, const struct left *x, struct ibcc_target 
 	return target->n_reasons;
 }
 
-/* What is left stays as long as a root marks by it, or nobody can say that none does, and some
+/* What is left stays as long as a root marks by it, or it is unknown whether one does, and some
  * passes more.
  */
 static void test_kept(void **state)

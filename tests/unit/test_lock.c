@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* One writer: whoever comes second is told who was first, whatever becomes of the file. */
+/* One writer: the second one learns which was first, whatever becomes of the file. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ static void test_one_holder(void **state)
 	}
 }
 
-/* One whose holder has stopped: others know who it is, and one of them may write in its place. */
+/* One whose holder has stopped: others know its process, and one of them may write in its place. */
 static void test_take_over(void **state)
 {
 	struct ibcc_why why = { "" };
@@ -88,7 +88,7 @@ static void test_take_over(void **state)
 	assert_int_equal(ibcc_lock_holder(name), 0); /* its number is still in the file */
 }
 
-/* What somebody does to the file gives nobody a second lock at the same place. */
+/* What is done to the file gives no process a second lock at the same place. */
 static void test_removed(void **state)
 {
 	struct ibcc_why why = { "" };

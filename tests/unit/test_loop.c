@@ -120,7 +120,7 @@ static void drain(const struct daemon *d)
 		;
 }
 
-/* False if it hangs up. A daemon whom systemd does not hear takes nothing, either. */
+/* False if it hangs up. A daemon that systemd does not hear takes nothing, either. */
 static bool send_all(struct daemon *d, int fd, const char *buf, size_t len)
 {
 	while (len) {
@@ -173,7 +173,7 @@ static void test_bad_clients(void **state)
 		assert_null(answer(one));
 	close(one);
 
-	/* Who has all the places and says nothing loses one. */
+	/* A user that has all the places and says nothing loses one. */
 	for (unsigned int i = 0; i < IBCC_JSONL_MAX_CLIENTS; i++)
 		fd[i] = client();
 	for (;;) {
@@ -305,7 +305,7 @@ static void test_one_daemon_only(void **state)
 	end(&d);
 }
 
-/* A socket is there before somebody listens at it. */
+/* A socket is there before a daemon listens at it. */
 static bool is_listening(void)
 {
 	struct sockaddr_un sa = address("control");
@@ -378,7 +378,7 @@ static void test_no_socket(void **state)
 }
 
 /* A daemon that was killed has left something on trial, and the next one cannot read the file until
- * somebody has put it in its place again.
+ * it has been put in its place again.
  */
 static void test_trial_found_late(void **state)
 {
@@ -424,7 +424,8 @@ static void test_trial_found_late(void **state)
 	assert_int_equal(json_integer_value(json_object_get(trial, "transaction")), id);
 	assert_true(json_is_string(json_object_get(trial, "over")));
 	json_decref(trial);
-	/* Who had its transaction open is no more, though the number is that of a process. */
+	/* The process of the open transaction is no more, though the number is that of a process.
+	 */
 	o = ask("{\"command\": \"history\", \"args\": {}}\n");
 	list = json_object_get(json_object_get(o, "result"), "transactions");
 	assert_string_equal(json_string_value(json_object_get(json_array_get(list, 0), "outcome")),
@@ -460,7 +461,7 @@ static void await_socket(const struct daemon *d)
 	}
 }
 
-/* Somebody has cleaned up the folder: the daemon makes its socket anew, but takes nobody's place.
+/* The folder was emptied: the daemon makes its socket again, but takes no other's place.
  */
 static void test_socket_gone(void **state)
 {

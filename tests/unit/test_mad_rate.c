@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* MADs a second, in all and to whom most go; SMPs of the last minute. */
+/* MADs a second, in all and to the node that gets most; SMPs of the last minute. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -125,7 +125,7 @@ static uint64_t next(uint64_t *s)
 }
 
 /* The definition itself, on random networks: nothing overfull, and each flow below its demand has
- * a full resource where nobody gets more than it.
+ * a full resource where none gets more than it.
  */
 static void definition_holds(void **state)
 {

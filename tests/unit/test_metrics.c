@@ -140,7 +140,7 @@ static void test_without_fabric(void **state)
 	assert_line(text, "ibcc_owed_endports{state=\"present\"} 2");
 	assert_line(text, "ibcc_owed_endports{state=\"away\"} 5");
 	assert_null(strstr(text, "ibcc_nodes"));
-	/* Where nobody asks for a plugin there is none to miss. */
+	/* Where no plugin is configured there is none to miss. */
 	assert_null(strstr(text, "ibcc_plugin_connected"));
 }
 

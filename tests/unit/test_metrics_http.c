@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The metrics by HTTP and as a file: pages, clients good and bad, who may read what. */
+/* The metrics by HTTP and as a file: pages, clients good and bad, which users may read what. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <setjmp.h>
@@ -213,7 +213,7 @@ static void test_bad_clients(void **state)
 	say(half, "GET /metr");
 	assert_page("GET", "/healthz", "HTTP/1.1 200 ", "hhhh");
 	close(half);
-	/* Who comes when all places are taken is not served, and hurts nobody. */
+	/* A client that comes when all places are taken is not served, and hurts no other. */
 	for (unsigned int i = 0; i < IBCC_METRICS_CONNECTIONS; i++)
 		fd[i] = dial();
 	for (int i = 0; i < 50; i++)
@@ -238,7 +238,7 @@ static int dial_from(uint32_t host)
 }
 
 /* One user has all places and more, from many addresses, and sends a byte of a header now and then:
- * whoever has a request is served nevertheless, each time.
+ * a client with a request is served nevertheless, each time.
  */
 static void test_slow_clients(void **state)
 {
@@ -296,7 +296,7 @@ static void test_endless_request(void **state)
 	assert_page("GET", "/healthz", "HTTP/1.1 200 ", "hhhh");
 }
 
-/* Without a descriptor for who knocks, the loop rests until there may be one again. */
+/* Without a descriptor for a new client, the loop rests until there may be one again. */
 static void test_no_descriptors(void **state)
 {
 	static const char request[] = "GET /healthz HTTP/1.0\r\n\r\n";
@@ -386,7 +386,7 @@ static void test_file(void **state)
 	reader = fopen(path, "r");
 	assert_int_equal(ibcc_metrics_file_write(path, "two\n", 4, &why), 0);
 	assert_int_equal(stat(path, &after), 0);
-	/* Who has opened the old one reads the old one to its end. */
+	/* A reader that has opened the old one reads the old one to its end. */
 	assert_int_not_equal(before.st_ino, after.st_ino);
 	assert_int_equal(fgetc(reader), 'o');
 	fclose(reader);
@@ -405,7 +405,7 @@ static void test_file_trouble(void **state)
 	snprintf(path, sizeof(path), "%.200s", files_path("none/m.prom"));
 	assert_int_equal(ibcc_metrics_file_write(path, "x", 1, &why), -ENOENT);
 	assert_non_null(strstr(why.text, "none/m.prom"));
-	/* What somebody put in the way of the temporary file is not written to. */
+	/* What was put in the way of the temporary file is not written to. */
 	snprintf(other, sizeof(other), "%.200s", files_write("other", "kept"));
 	snprintf(path, sizeof(path), "%.200s", files_path("l.prom.tmp"));
 	assert_int_equal(symlink(other, path), 0);

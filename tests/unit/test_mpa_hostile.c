@@ -98,7 +98,7 @@ static void tagged_bounds(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		assert_int_equal(one(WRITE(.stag = cases[i].stag, .to = cases[i].to), cases[i].len),
 				 cases[i].want);
-	/* Nobody asked for a read. */
+	/* No read was requested. */
 	assert_int_equal(one((struct ibcc_ddp){ .opcode = IBCC_RDMAP_READ_RESPONSE,
 						.last = true,
 						.stag = MPA_STAG,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The three designs over real sockets: every octet arrives, whoever does what; what is counted is
+/* The three designs over real sockets: every octet arrives, in each design; what is counted is
  * what a hand count says; a peer that does not keep to the rules ends the connection with its
  * reason.
  */

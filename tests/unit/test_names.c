@@ -155,7 +155,7 @@ static void test_groups(void **state)
 	assert_false(ibcc_names_take(n, &r));
 }
 
-/* A service that is silent keeps nobody, and changes only what the configuration has changed. */
+/* A silent service blocks no client, and changes only what the configuration has changed. */
 static void test_silent(void **state)
 {
 	struct ibcc_names *n = *state;

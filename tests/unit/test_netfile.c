@@ -251,7 +251,7 @@ static void test_errors(void **state)
 		 "%:1: got \"include \"other\"\", want neither include, module nor do\n"
 		 "%:2: got \"@[1] \"alias\"\", want no aliases\n"
 		 "%:3: got \"module=x\", want neither include, module nor do\n");
-	/* A width and speed that nobody knows, and masks that PortInfo does not have. */
+	/* A width and speed that are unknown, and masks that PortInfo does not have. */
 	read_bad("Switch 2 \"a\"\n[1]\t\"b\"[1]\t# \"b\" lid 1 4xABC\n",
 		 "%:2: got \"4xABC\", want a link's width and speed, such as 4xEDR\n");
 	read_bad("Switch 2 \"a\"\n[1] \"b\"[1] # 16xEDR\n[2] \"b\"[2] # lid 1 4x???\n",

@@ -121,7 +121,7 @@ static void test_one_that_was_started_anew(void **state)
 	assert_int_equal(gaps(INVALID, 1 + TRAPS), 1);
 }
 
-/* It was stopped, and goes on just in time for the subscriptions, having told a change to nobody.
+/* It was stopped, and goes on just in time for the subscriptions, having reported no change.
  */
 static void test_one_that_does_not_answer(void **state)
 {

@@ -81,7 +81,7 @@ static void test_tables(void **state)
 	assert_why_table(f, &x, 7,
 			 "36 contributors (BECN) to leaf3 port 1 at 3200 Mb/s (PortXmitData): fair "
 			 "share x = n C/R - 1 = 359.00 packet times");
-	/* While a tree is emptied nobody may fill it: 3.5 * 413.35 for all. */
+	/* While a tree is emptied no source may fill it: 3.5 * 413.35 for all. */
 	x.h.severe->phase = IBCC_PHASE_DRAIN;
 	lay(f, &x);
 	for (uint32_t i = 0; i < 8; i++) {
@@ -89,7 +89,7 @@ static void test_tables(void **state)
 		assert_true(ibcc_cct_equal(&cc(f, i)->cct, &cc(f, 7)->cct));
 	}
 	assert_why_table(f, &x, 0, "until the tree is empty");
-	/* Nor may who is marked less while the mild one's is. */
+	/* Nor may a source that is marked less while the mild one's is. */
 	x.h.severe->phase = IBCC_PHASE_HOLD;
 	x.h.mild->phase = IBCC_PHASE_DRAIN;
 	lay(f, &x);
@@ -97,7 +97,7 @@ static void test_tables(void **state)
 	end(&x);
 }
 
-/* Who carries it out takes no delay beyond 20 packet times and no timer beyond 500: such tables end
+/* The applier takes no delay beyond 20 packet times and no timer beyond 500: such tables end
  * there, the others where they did, and it is said.
  */
 static void test_bounded(void **state)
@@ -301,7 +301,8 @@ static void test_near_end(void **state)
 	end(&x);
 }
 
-/* Who ought to have settings and cannot; an adapter whose table has one block has a shorter one. */
+/* Adapters that ought to have settings and cannot; an adapter whose table has one block has a
+ * shorter one. */
 static void test_without(void **state)
 {
 	struct fixture *f = *state;
@@ -327,7 +328,7 @@ static void test_without(void **state)
 	end(&x);
 }
 
-/* While it is learnt who contributes, tables that somebody left there have no delay. Adapters that
+/* While the contributors are learnt, tables that were left there have no delay. Adapters that
  * react by service level have no other mode than theirs.
  */
 static void test_learning(void **state)

@@ -234,7 +234,7 @@ static void check_cut(bool all, const char *says)
 	assert_int_equal(pthread_create(&thread, NULL, cut, &c), 0);
 	assert_int_not_equal(perf_run(&p, NULL), 0);
 	pthread_join(thread, NULL);
-	/* Of several, which is heard of first is anybody's guess; and the peer may miss it sooner.
+	/* Of several, which is heard of first is not defined; and the peer may miss it sooner.
 	 */
 	if (strncmp(p.e.text, says, strlen(says)) && strncmp(p.e.text, "a: flow f, to b", 15)) {
 		print_message("got \"%s\", want \"%s\"\n", p.e.text, says);
@@ -323,7 +323,7 @@ static void test_hostile(void **state)
 #define GOING  HI OK OPENED("[" ADDRESS "]") OK
 #define RESULT "{\"ok\":true,\"from_ns\":0,\"to_ns\":9,\"ends\":[],\"flows\":"
 
-/* A host that is none may say anything: the coordinator names it, and nobody has anything left. */
+/* A host that is none may say anything: the coordinator names it, and no host has anything left. */
 static void test_false_host(void **state)
 {
 	static const struct {

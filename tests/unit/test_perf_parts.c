@@ -103,7 +103,7 @@ static void test_pace(void **state)
 	};
 	n = (double)count(&p, 10000000, 10);
 	assert_true(fabs(n - 1e5) < 5 * sqrt(1e5));
-	/* Who comes late has the bucket's depth; the rest is given up, and counted. */
+	/* A late sender has the bucket's depth; the rest is given up, and counted. */
 	p = (struct ibcc_perf_pace){ .interval_ns = 1000, .depth = 5 };
 	ibcc_perf_pace_start(&p);
 	n = 0;
@@ -113,7 +113,7 @@ static void test_pace(void **state)
 	assert_int_equal(p.due + p.missed, 1001);
 	assert_int_equal(ibcc_perf_pace_next(&p, 1000000), 1001000);
 	/* No rate: at once, while it is on. */
-	/* Nobody asked between 1 and 80 ms, when it stopped: so many have been missed. */
+	/* Nothing was asked between 1 and 80 ms, when it stopped: so many have been missed. */
 	p = (struct ibcc_perf_pace){
 		.start_ns = 20000, .stop_ns = 80000, .interval_ns = 1000, .depth = 100
 	};

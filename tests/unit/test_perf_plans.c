@@ -89,7 +89,7 @@ static void test_ready_made(void **state)
 		-EINVAL);
 }
 
-/* Who posts, and to whom: an end at each side of each connection. */
+/* Which host posts, and to which: an end at each side of each connection. */
 static void test_jobs(void **state)
 {
 	struct ibcc_why e = { "" };
@@ -126,7 +126,7 @@ static void test_jobs(void **state)
 	assert_string_equal(back.end[2].peer, "c");
 	assert_string_equal(back.flow[1].name, "r");
 	ibcc_perf_job_fini(&back);
-	/* But for what nobody may ask. */
+	/* But for what no host may ask. */
 	json_object_set_new(json_array_get(json_object_get(o, "flows"), 0), "window",
 			    json_integer(0));
 	assert_int_equal(ibcc_perf_job_read(&back, o, &e), -EPROTO);

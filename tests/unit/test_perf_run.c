@@ -68,7 +68,7 @@ static void test_corrupt(void **state)
 	check_corrupt("read");
 }
 
-/* Messages with a rate: so many are due, whoever is how fast. */
+/* Messages with a rate: so many are due, however fast the host is. */
 static void test_rate(void **state)
 {
 	struct perf p = { 0 };
@@ -221,7 +221,7 @@ static void test_token(void **state)
 }
 
 /* What is sent in place of the token: another thing each time, never the token, and nothing for a
- * salt that somebody might have an interest in. The last is what openssl passwd -6 makes.
+ * salt that a user might choose. The last is what openssl passwd -6 makes.
  */
 static void test_proof(void **state)
 {
@@ -254,7 +254,7 @@ static void test_proof(void **state)
 				      "b5UoDyDo00a8syek2cJldMjrbtKP86.FJvzluVR7nc3DNzelAwTxj.");
 }
 
-/* What a plan wants and verbs cannot do is said before anybody is asked. */
+/* What a plan wants and verbs cannot do is said before any host is asked. */
 static void test_impossible(void **state)
 {
 	static const struct {

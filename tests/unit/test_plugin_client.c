@@ -194,7 +194,7 @@ static void test_greetings(void **state)
 	end(p);
 }
 
-/* Both speak the same protocol, yet somebody forgot to install one of them. */
+/* Both speak the same protocol, yet one was not installed of them. */
 static void test_other_release(void **state)
 {
 	struct ibcc_plugin *p = start(silent);
@@ -249,7 +249,7 @@ static void test_topology(void **state)
 		fail_msg("%s", why.text);
 	assert_true(ibcc_topo_equal(t, server.topo));
 	assert_int_equal(t->generation, 7);
-	/* There is a newer one already: whoever compares will ask again. */
+	/* There is a newer one already: a client that compares will ask again. */
 	assert_int_equal(ibcc_plugin_state(p)->generation, 8);
 	ibcc_topo_free(t);
 	end(p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Nobody can make the plugin wait, grow or fill the log. */
+/* No client can make the plugin wait, grow or fill the log. */
 #include "conversations.h"
 
 #include <sys/resource.h>
@@ -29,7 +29,7 @@ static void test_too_many(void **state)
 	close(fd[3]);
 	turn();
 	fd[3] = greet();
-	/* Who has been idle for longest makes room, but not who has written. */
+	/* The client that has been idle for longest makes room, but not one that has written. */
 	begin(fd[0], 8, 0);
 	say(fd[0], IBCC_PROTO_PLAN_COMMIT, 8, NULL, 0);
 	ibcc_server_finish(&server, taken_from, calloc(1, sizeof(struct ibcc_plan_report)));
@@ -118,7 +118,7 @@ static void test_only_greets(void **state)
 	close(asks);
 }
 
-/* Who never reads costs nothing but its place, and that only for a while. */
+/* A client that never reads costs nothing but its place, and that only for a while. */
 static void test_never_reads(void **state)
 {
 	unsigned int sent = 0;
@@ -140,7 +140,7 @@ static void test_never_reads(void **state)
 	now_ms += 2000;
 	ibcc_server_tick(&server, now_ms);
 	assert_int_equal(ibcc_proto_send(mute, IBCC_PROTO_TOPO_GET, 1, NULL, 0), -EPIPE);
-	say(fd, IBCC_PROTO_TOPO_GET, 1, NULL, 0); /* who waits for nothing may stay */
+	say(fd, IBCC_PROTO_TOPO_GET, 1, NULL, 0); /* a client that waits for nothing may stay */
 	expect(fd, IBCC_PROTO_TOPO_NODE, 1, 0);
 	close(fd);
 	close(mute);
@@ -154,8 +154,8 @@ static bool send_plan(int fd)
 	       !ibcc_proto_send(fd, IBCC_PROTO_PLAN_COMMIT, 1, NULL, 0);
 }
 
-/* Plans whose ends nobody reads: the kernel's buffers are all that fills, and the next plan is not
- * looked at before the last one's end went out.
+/* Plans whose ends no client reads: the kernel's buffers are all that fills, and the next plan is
+ * not looked at before the last one's end went out.
  */
 static void test_plans_without_reading(void **state)
 {
@@ -254,7 +254,7 @@ static int dial(void)
 	return fd;
 }
 
-/* Without a descriptor for who knocks it rests until there may be one again. */
+/* Without a descriptor for a new client it rests until there may be one again. */
 static void test_no_descriptors(void **state)
 {
 	struct rlimit old, few;

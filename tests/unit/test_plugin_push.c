@@ -299,7 +299,7 @@ static void test_stop(void **state)
 	ibcc_push_free(p);
 }
 
-/* OpenSM ends while MADs are in flight that nobody answers. */
+/* OpenSM ends while MADs are in flight that no node answers. */
 static void test_end_in_the_middle(void **state)
 {
 	struct ibcc_push *p = new_push();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Conversations with the plugin: what is answered to whom. */
+/* Conversations with the plugin: what is answered to which client. */
 #include "conversations.h"
 
 static void test_topology(void **state)
@@ -32,7 +32,7 @@ static void test_topology(void **state)
 }
 
 /* Before the first sweep there is nothing, which is an answer too. */
-/* Who asks hears that OpenSM is alive. */
+/* A client that asks hears that OpenSM is alive. */
 static void test_sign_of_life(void **state)
 {
 	int fd = greet();
@@ -166,7 +166,7 @@ static void test_plan_refused(void **state)
 	close(fd);
 }
 
-/* The client goes while its plan is applied: nobody gets the report, nothing is lost. */
+/* The client goes while its plan is applied: no client gets the report, nothing is lost. */
 static void test_plan_client_gone(void **state)
 {
 	struct ibcc_plan_report *r = calloc(1, sizeof(*r));

@@ -260,7 +260,7 @@ static void test_refusals(void **state)
 	osm->subn.opt.congestion_control = TRUE;
 	assert_int_equal(push(fd, s.generation, 2, 2).refusal, IBCC_REFUSAL_TWO_WRITERS);
 	osm->subn.opt.congestion_control = FALSE;
-	/* All is well but the port, which is nobody's. */
+	/* All is well but the port, which no node has. */
 	assert_int_equal(push(fd, s.generation, 2, 2).refusal, IBCC_REFUSAL_NO_PORT);
 	/* MASTER to STANDBY has no event. */
 	osm->subn.sm_state = IB_SMINFO_STATE_STANDBY;

@@ -60,7 +60,7 @@ static void test_dead_man(void **state)
 	assert_false(ibcc_dead_man_is_due(&d, true, false, 211000));
 	assert_true(ibcc_dead_man_is_due(&d, true, false, 215000));
 	assert_false(ibcc_dead_man_is_due(&d, false, false, UINT64_MAX));
-	d = (struct ibcc_dead_man){ 0 }; /* nobody asked for it */
+	d = (struct ibcc_dead_man){ 0 }; /* not configured */
 	assert_false(ibcc_dead_man_is_due(&d, true, false, UINT64_MAX));
 }
 

@@ -163,7 +163,7 @@ static void loads_that_move_are_no_present(void **state)
 	send(f, SLOW_MBPS / 3, 3 * SLOW_MBPS / 3, 844);
 	passes(f, 4, NULL);
 	assert_cannot(f, "changed by more than a tenth");
-	/* Since somebody wrote there is another present: those of before are not of it. */
+	/* Since a program wrote there is another present: those of before are not of it. */
 	ibcc_predictor_wrote(f->p);
 	passes(f, 1, NULL);
 	o = predict(f);
@@ -177,7 +177,7 @@ static void on_done(void *arg)
 	*(pthread_t *)arg = pthread_self();
 }
 
-/* Nothing waits for it: it is not the caller who computes, and what he has may go meanwhile. */
+/* Nothing waits for it: the caller does not compute, and what it has may go meanwhile. */
 static void it_runs_beside(void **state)
 {
 	struct fixture *f = *state;
@@ -202,7 +202,7 @@ static void held_up(void *arg)
 	sem_timedwait(arg, &until);
 }
 
-/* Who is told holds up the thread, and not who asks for the next one: he is told to come back. */
+/* The callback holds up the thread, but not the next request: that one is to come back. */
 static void the_next_does_not_wait(void **state)
 {
 	struct fixture *f = *state;
@@ -254,7 +254,7 @@ static void the_baseline_is_kept(void **state)
 	assert_int_equal(ibcc_baseline_load(s, ibcc_baseline_hash(f->c.topo), &l, &at_s), 0);
 	assert_true(l.n > 0 && at_s > 0);
 	assert_true(fabs(l.mbps[fabric_port(f->c.topo, LUSTRE_SRC4, 1)] - VICTIM_MBPS) < 20);
-	/* What somebody has spoilt is none. */
+	/* A spoilt one is none. */
 	assert_int_equal(ibcc_loads_init(&seen, l.n_ports), 0);
 	seen.n = 1;
 	l.n = 0;
@@ -274,7 +274,7 @@ static void the_baseline_is_kept(void **state)
 	ibcc_state_close(s);
 }
 
-/* Who waits, and who sends all that his link carries, shows no demand. */
+/* A blocked adapter, and one that fills its link, shows no demand. */
 static void what_is_a_baseline(void **state)
 {
 	struct fixture *f = *state;
@@ -310,7 +310,7 @@ static uint64_t three_seconds_each(void *arg)
 	return ++*asked * 3000000000ull;
 }
 
-/* What the time is not enough for is not told; nobody computes on when he is told to end. */
+/* What the time is not enough for is not told; no computation goes on when it is told to end. */
 static void time_is_bounded(void **state)
 {
 	struct fixture *f = *state;
@@ -357,7 +357,7 @@ static void time_is_bounded(void **state)
 	ibcc_memory_fini(&m);
 }
 
-/* A pass may miss some of those whom the plan holds: what is asked for is for them, too. */
+/* A pass may miss some of those that the plan throttles: what is asked for is for them, too. */
 static void what_if_is_for_all_who_are_held(void **state)
 {
 	struct fixture *f = *state;

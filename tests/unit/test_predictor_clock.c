@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How old is what the predictor has seen, when somebody sets the clock? */
+/* How old is what the predictor has seen, when the clock is set? */
 #include <time.h>
 
 #include "predictors.h"
@@ -7,7 +7,7 @@
 time_t __real_time(time_t *at);
 time_t __wrap_time(time_t *at);
 
-static time_t ahead_s; /* somebody has set the clock */
+static time_t ahead_s; /* the clock has been set */
 
 time_t __wrap_time(time_t *at)
 {

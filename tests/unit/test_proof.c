@@ -29,7 +29,7 @@ static void prove(struct proof *x, uint16_t loose, const uint16_t sls[N_SEEN])
 	assert_int_equal(ibcc_proof_run(&x->from, loose, sls, &x->to, &x->who), 0);
 	assert_int_equal(x->to.pass, 7);
 	assert_int_equal(x->to.n_known, N_KNOWN);
-	/* Whoever was known still is, and by the same sources. */
+	/* A source that was known still is, and by the same sources. */
 	for (uint32_t i = 0; i < N_KNOWN; i++)
 		assert_non_null(ibcc_estimate_find(&x->to, x->root[i].port));
 }

@@ -187,7 +187,7 @@ static void test_too_large(void **state)
 	ibcc_topo_free(t);
 }
 
-/* Descriptions come from anybody on the fabric. */
+/* Descriptions come from any node on the fabric. */
 static void test_control_characters(void **state)
 {
 	struct ibcc_topo *t = ibcc_topo_new(), *got;

@@ -117,7 +117,8 @@ static void test_refusal_silence_and_absence(void **state)
 	teardown(&x);
 }
 
-/* Who has said that he has no such class is asked again without the key, and with it when he has.
+/* A node that said that it has no such class is asked again without the key, and with it when it
+ * has.
  */
 static void test_whom_the_key_is_told(void **state)
 {
@@ -138,7 +139,7 @@ static void test_whom_the_key_is_told(void **state)
 	teardown(&x);
 }
 
-/* Among answers a refusal proves nothing, and who has told its settings has them still. */
+/* Among answers a refusal proves nothing, and a node that told its settings has them still. */
 static void test_passing_refusals(void **state)
 {
 	struct fixture x = setup_on(fabric_lustre());
@@ -218,7 +219,7 @@ static void check_block(unsigned int n_ports, unsigned int block, uint8_t set_po
 	teardown(&x);
 }
 
-/* Where answers are cut off, as below umad2sim, nobody knows the last elements of a block of 48,
+/* Where answers are cut off, as below umad2sim, the last elements are unknown of a block of 48,
  * and a block can only be written as a whole.
  */
 static void test_cut_off_blocks(void **state)
@@ -306,7 +307,7 @@ static void test_table_limits(void **state)
 	check_limit(true, 2, 127, 128, 127);
 	check_limit(true, 2, 100, 101, 100);
 	check_limit(true, 4, 255, 256, 255);
-	/* More than the table has, and more blocks than anybody can address. */
+	/* More than the table has, and more blocks than can be addressed. */
 	check_limit(false, 2, 9999, 128, 127);
 	check_limit(false, 200, 65535, 256, 255);
 	check_limit(false, 0, 127, 0, 0);
@@ -353,7 +354,7 @@ static void test_loss(void **state)
 	ibcc_topo_free(t);
 }
 
-/* Only who is unknown is asked again, and after a while all are known in spite of losses. */
+/* Only unknown nodes are asked again, and after a while all are known in spite of losses. */
 static void test_missing(void **state)
 {
 	struct fixture x = setup_on(fabric_tree2(8));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Nodes count who comes without their key: who is silent to class 0x21 is not asked again and
- * again.
+/* Nodes count requests without their key: a node that is silent to class 0x21 is not asked again
+ * and again.
  */
 #include "tests/unit/fake_fabric.h"
 

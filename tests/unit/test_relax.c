@@ -104,7 +104,7 @@ static void test_part(void **state)
 		assert_int_equal(ibcc_plan_append(&plan, &c), 0);
 		assert_int_equal(ibcc_plan_append(&plan, &c), 0);
 	}
-	c.lid = 4711; /* nobody's */
+	c.lid = 4711; /* no port's */
 	assert_int_equal(ibcc_plan_append(&plan, &c), 0);
 	assert_int_equal(ibcc_plan_relaxing(t, &actual, &wanted, &plan, &part), 0);
 	assert_int_equal(part.n, 2);

@@ -248,7 +248,7 @@ static void test_settings(void **state)
 		16);
 	json_decref(a);
 
-	/* By name, GUID, LID; and nobody. */
+	/* By name, GUID, LID; and none. */
 	a = ibcc_json_unfold(ibcc_report_settings(t, &f->c.actual, "sw2"));
 	assert_int_equal(json_array_size(json_object_get(a, "nodes")), 1);
 	sw = json_array_get(json_object_get(a, "nodes"), 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What is told of the last pass: whom not to believe, who was not read, and what "now" has. */
+/* What is told of the last pass: which nodes not to believe, which were not read, and what "now"
+ * has. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static void test_unsure(void **state)
 	json_decref(list);
 }
 
-/* A port that nobody asks since its link is not up is no success. */
+/* A port that is not asked since its link is not up is no success. */
 static void test_unread(void **state)
 {
 	static const char *const reasons[] = { "its link is not up", "no answer", "refused" };
@@ -82,7 +83,7 @@ static void test_doubted(void **state)
 	json_decref(list);
 }
 
-/* Only who has errors, with what is known of it. */
+/* Only nodes with errors, with what is known of it. */
 static void test_mad_errors(void **state)
 {
 	struct fixture *f = *state;
@@ -112,7 +113,7 @@ static void test_mad_errors(void **state)
 
 /* By hand, of the loads that traffic_lustre_off() gives and the settings above: four adapters send
  * 4987 Mb/s each and wait 84.4 % of the time; 240 BECNs in a millisecond; sw2 marks at its 3 linked
- * ports, nobody reacts.
+ * ports, no adapter reacts.
  */
 static void test_now(void **state)
 {

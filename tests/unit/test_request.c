@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who a request says that it is from, besides what the kernel says. */
+/* Which user a request says that it is from, besides what the kernel says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static void test_sudo(void **state)
 {
 	(void)state;
 	assert_string_equal(login_of(0, json_string("alice")), "alice");
-	/* Others are who the kernel says. */
+	/* Other users are those that the kernel names. */
 	assert_string_equal(login_of(1000, json_string("alice")), "");
 	assert_null(login_of(0, json_string("alice\n<0>forged")));
 	assert_null(login_of(0, json_string("")));

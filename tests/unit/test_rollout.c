@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who gets settings first, and what has no effect: by plans, estimates and snapshots made up by
- * hand. 32 adapters h0..h31 on eight leaves; the root is leaf 7's port to h31, h0..h11 send to it.
+/* Which nodes get settings first, and what has no effect: by plans, estimates and snapshots made up
+ * by hand. 32 adapters h0..h31 on eight leaves; the root is leaf 7's port to h31, h0..h11 send to
+ * it.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -25,7 +25,7 @@
 static uint8_t sent[N_SENDS][IBCC_MAD_BYTES];
 static unsigned int n_open, waits, late;
 static bool has_class, has_port;
-/* Came when nobody had the class: umad2sim's process ends there. */
+/* Came when no program had the class: umad2sim's process ends there. */
 static bool lost;
 
 int ibcc_umad_port_find(const struct ibcc_umad_options *o, struct ibcc_umad_port *out, char *why,
@@ -128,7 +128,7 @@ static void test_one_that_comes_back_in_time(void **state)
 	assert_int_equal(n_open, 0);
 }
 
-/* Nobody waits for it any more when it comes. */
+/* No request waits for it any more when it comes. */
 static void test_one_that_comes_back_late(void **state)
 {
 	(void)state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Scenarios on fabrics as sites have them: aggregation nodes at the spines, names that several
- * nodes share or nobody can type, parts that no links join, rings.
+ * nodes share or that cannot be typed, parts that no links join, rings.
  */
 #include "tests/unit/scenarios.h"
 

@@ -73,7 +73,7 @@ static void test_time_goes_on(void **state)
 	close(fd);
 }
 
-/* A simulator that was killed has left a file. Everybody may read the new one. */
+/* A simulator that was killed has left a file. Every user may read the new one. */
 static void test_left_behind(void **state)
 {
 	int old = made(1), fd;

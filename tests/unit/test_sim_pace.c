@@ -67,7 +67,7 @@ static void assert_told(struct ibcc_sim_clock *clock)
 	assert_int_equal(ibcc_sim_clock_ns(clock), now_ps / 1000);
 }
 
-/* The simulator has no processor for a while; who asks then is told what is so by now. */
+/* The simulator has no processor for a while; a client that asks then learns what is so by now. */
 static void test_stall_is_caught_up_with(void **state)
 {
 	struct ibcc_world *w = (void *)&now_ps; /* never looked at */

@@ -155,7 +155,7 @@ static void test_request_is_made_again(void **state)
 	ibcc_upstream_release(x->slot);
 }
 
-/* Who is being attached comes to be, at whichever of the requests ibsim dies. */
+/* A client that is being attached comes to be, at whichever of the requests ibsim dies. */
 static void test_attaching_goes_on(void **state)
 {
 	struct scene *x = *state;
@@ -199,7 +199,7 @@ static void test_sent_to_who_has_left(void **state)
 	ibcc_upstream_release(x->slot);
 }
 
-/* Who has left is asked for by nobody. */
+/* A client that has left is asked for no more. */
 static void test_leaving_is_not_made_again(void **state)
 {
 	const struct ibcc_wire_ctl get = { .type = IBCC_WIRE_GET_PORT };

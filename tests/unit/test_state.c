@@ -74,7 +74,7 @@ static const char *never_made(void *arg, struct ibcc_change *c)
 }
 
 /* The plugin stopped on the way: what it made is undone by a rollback, and the rest is looked at
- * before anybody relies on it.
+ * before anything relies on it.
  */
 static void test_stopped_midway(void **state)
 {
@@ -240,7 +240,7 @@ static void test_no_way_back(void **state)
 	ibcc_state_close(s);
 }
 
-/* Nor is what lies beyond the bounds of who would have to put it back. */
+/* Nor is what lies beyond the bounds of the program that would have to restore it. */
 static void test_no_way_back_in_bounds(void **state)
 {
 	struct ibcc_state *s = open_state("caps.db");

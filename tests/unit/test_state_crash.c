@@ -58,7 +58,7 @@ static void die_at(enum step step, const char *file)
 	kill(getpid(), SIGKILL);
 }
 
-/* Nobody knows how far the dead process came: what it may have sent can be taken back, what it had
+/* It is unknown how far the dead process came: what it may have sent can be taken back, what it had
  * not written down yet it has not sent.
  */
 static void test_killed(void **state)
@@ -254,7 +254,7 @@ static void put_journal(const char *path, uint32_t n_pages, const char *victim)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* Whoever can write in the folder must not have root delete another file. */
+/* A user that can write in the folder must not have root delete another file. */
 static void test_journal_of_another(void **state)
 {
 	struct ibcc_state *s = open_state("named.db");

@@ -250,7 +250,7 @@ static void test_migration(void **state)
 	ibcc_state_close(s);
 }
 
-/* What one can take back who may not write the file. */
+/* What a user that may not write the file can revert. */
 static int as_nobody(void)
 {
 	struct ibcc_plan p = { 0 };
@@ -267,7 +267,7 @@ static int as_nobody(void)
 	return (int)p.n;
 }
 
-/* A file of the version before is read as it is by one who may not write it. */
+/* A file of the version before is read as it is by a user that may not write it. */
 static void test_read_only(void **state)
 {
 	struct ibcc_state *s = fresh();

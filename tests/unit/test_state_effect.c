@@ -192,7 +192,7 @@ static void test_series(void **state)
 	ibcc_state_close(s);
 }
 
-/* The file may be anybody's. */
+/* Any program may have written the file. */
 static void test_nonsense(void **state)
 {
 	static const char *const bad[] = { "",

@@ -59,7 +59,7 @@ static void test_hits(void **state)
 	o = json_object_get(json_array_get(list, 3), "prediction");
 	assert_true(json_is_true(json_object_get(o, "known")));
 	json_decref(list);
-	/* Somebody was there. */
+	/* A program was there. */
 	assert_int_equal(sqlite3_exec(s->db, "UPDATE prediction SET text = '[' WHERE txn = 1", NULL,
 				      NULL, NULL),
 			 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A state file, read by who may write neither it nor anything beside it. */
+/* A state file, read by a user that may write neither it nor anything beside it. */
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -70,7 +70,8 @@ static uint8_t n_read(struct ibcc_state *s)
 	return n;
 }
 
-/* Transactions that a user reads who may not write, or UNREAD, and what is wrong by his state. */
+/* Transactions that a user without the right to write reads, or UNREAD, and what is wrong by its
+ * state. */
 static uint8_t as_reader(char *trouble, size_t len)
 {
 	int out[2], status;
@@ -118,7 +119,7 @@ static void assert_reads(uint8_t n, const char *reason, const char *step)
 		fail_msg("%s", trouble);
 }
 
-/* Nothing is read of a write that goes on, or that nobody has ended, and it is told why. */
+/* Nothing is read of a write that goes on, or that has not ended, and it is told why. */
 static void test_half_written(void **state)
 {
 	struct ibcc_state *s = open_state(NAME);
@@ -135,7 +136,7 @@ static void test_half_written(void **state)
 	assert_int_equal(stat(files_path(NAME "-journal"), &st), 0);
 	assert_true(st.st_size > 0);
 	assert_reads(UNREAD, "was killed while it wrote", "start ibcc-tuned");
-	/* Who may write takes it back. */
+	/* A user that may write takes it back. */
 	s = open_state(NAME);
 	assert_null(ibcc_state_trouble(s));
 	assert_int_equal(n_read(s), 1);

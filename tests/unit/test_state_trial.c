@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the state file has of transactions on trial, whoever is killed when. */
+/* What the state file has of transactions on trial, whatever is killed when. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -153,7 +153,7 @@ static void test_failed(void **state)
 }
 
 /* What is on trial is not forgotten, when the clock jumps or each try to take it back is written
- * down: nobody could go back to its moment.
+ * down: it could not be gone back to.
  */
 static void test_not_pruned(void **state)
 {

@@ -236,7 +236,7 @@ static void test_moved_aside(void **state)
 	ibcc_state_close(s);
 }
 
-/* No database: nobody knows what was before us, so there is no way back to that, but things can be
+/* No database: the earlier settings are unknown, so there is no way back to that, but things can be
  * taken off; and once it is there it has its say.
  */
 static void test_never_known(void **state)
@@ -378,7 +378,7 @@ static void *commit_soon(void *db)
 	return sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) ? db : NULL;
 }
 
-/* Who can only read waits for a writer to be through, as who can write does. */
+/* A user that can only read waits for a writer to end, as one that can write does. */
 static void test_read_beside(void **state)
 {
 	struct ibcc_state *s = open_state("beside.db");

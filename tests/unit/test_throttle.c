@@ -80,7 +80,7 @@ static void test_min(void **state)
 	assert_bound(r, IBCC_THROTTLE_MIN, LINK / 32);
 	r->ca->cct.entry[31] = ibcc_cct_entry(0, 4999);
 	assert_bound(r, IBCC_THROTTLE_MIN, LINK / 5000); /* 0.02 % */
-	/* A table without delays, and a bound of 95 %, hold nobody back. */
+	/* A table without delays, and a bound of 95 %, throttle none. */
 	r->ca->cct.entry[1] = 0;
 	r->ca->cct.entry[31] = 0;
 	assert_bound(r, IBCC_THROTTLE_NONE, LINK);
@@ -240,13 +240,13 @@ static void test_excess(void **state)
 	assert_non_null(strstr(text.text, "no less than 500"));
 	assert_non_null(strstr(text.text, "ibcc-tune repair"));
 	assert_non_null(strstr(text.text, "2 adapters in all"));
-	/* One that reacts though nobody means it to. */
+	/* One that reacts though it is not meant to. */
 	wanted->ca.sl[0].CCTI_Increase = 0;
 	assert_true(fabs(ibcc_throttle_compare(r->t, &r->s, &meant).meant_mbps - LINK / 8) < 1e-6);
 	other->cct = r->ca->cct;
 	meant.ep[r->t->port[fabric_port(r->t, LUSTRE_SRC2, 1)].endport].cct = r->ca->cct;
 	assert_true(fabs(ibcc_throttle_compare(r->t, &r->s, &meant).meant_mbps - LINK) < 1e-6);
-	/* Without marks nobody is held back, and of whom nothing is known nothing is said. */
+	/* Without marks none is throttled, and of unknown adapters nothing is said. */
 	r->ca->answer = IBCC_CC_NO_ANSWER;
 	assert_int_equal(ibcc_throttle_compare(r->t, &r->s, &meant).n, 0);
 	/* That nothing may be written to it does not make it faster. */

@@ -3,7 +3,7 @@
 #include "trusts.h"
 
 /* Bursts of full rate, ends that are read most of an interval apart, at times that vary, and
- * answers that get lost: everybody is honest, nobody is doubted.
+ * answers that get lost: every node is honest, none is distrusted.
  */
 static void test_honest(void **state)
 {
@@ -50,7 +50,7 @@ static void test_one_end_left_out(void **state)
 	close_world(&w);
 }
 
-/* Counters that somebody clears every third pass, that a port lacks, or that have reached their
+/* Counters that a program clears every third pass, that a port lacks, or that have reached their
  * end, say nothing: not against their owner, and not against the other end.
  */
 static void test_says_nothing(void **state)
@@ -73,7 +73,7 @@ static void test_says_nothing(void **state)
 	close_world(&w);
 }
 
-/* One link whose ends differ: after so many passes, who sends, and nobody else. What the other end
+/* One link whose ends differ: after so many passes, the sender, and no other. What the other end
  * sends is not in question.
  */
 static void test_one_link(void **state)
@@ -121,7 +121,7 @@ static void test_other_counters(void **state)
 }
 
 /* Ends that are read apart need many packets to be held against each other: here those of 54
- * intervals. Who tells nothing wrong for four is believed again, and not longer than his next wrong
+ * intervals. A node that tells nothing wrong for four is believed again, until its next wrong
  * window.
  */
 static void test_few_packets(void **state)
@@ -274,7 +274,7 @@ static void test_neither(void **state)
 	close_world(&w);
 }
 
-/* More at one end, then more at the other: who is wrong by turns is not found to lie. */
+/* More at one end, then more at the other: a node that is wrong by turns is not found to lie. */
 static void test_by_turns(void **state)
 {
 	struct world w;

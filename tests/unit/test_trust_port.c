@@ -2,8 +2,8 @@
 /* Whose counters are believed: what a port tells that cannot be in itself. */
 #include "trusts.h"
 
-/* 45 % sent and 70 % waited are 115 %, 35 and 70 may be; who cannot be right is doubted, the other
- * end is not, though they contradict each other.
+/* 45 % sent and 70 % waited are 115 %, 35 and 70 may be; a port that cannot be right is distrusted,
+ * the other end is not, though they contradict each other.
  */
 static void test_time(void **state)
 {
@@ -118,8 +118,8 @@ static void test_silent_link(void **state)
 	close_world(&w);
 }
 
-/* All packets that come may be marked; not more. Who gets hardly any more is believed again when he
- * has told what can be for four intervals, until he lies again.
+/* All packets that come may be marked; not more. A port that gets hardly any more is believed again
+ * when it has told what can be for four intervals, until it lies again.
  */
 static void test_marks(void **state)
 {

@@ -45,7 +45,7 @@ static const char *printed(const char *choose, const char *sort, bool csv, const
 		tune_table_wish(choose, sort, csv);
 		if (explains)
 			tune_table_explain();
-		if (tune_table_missed(&known)) /* nobody knows before there is a table */
+		if (tune_table_missed(&known)) /* unknown before there is a table */
 			_exit(2);
 		t = tune_table_new(columns, 3);
 		for (size_t i = 0; i < 3; i++)

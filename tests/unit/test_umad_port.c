@@ -161,7 +161,7 @@ static void test_one_fabric(void **state)
 	assert_int_equal(p.sm_lid, 3);
 }
 
-/* Nobody but the administrator knows which is meant. */
+/* Only the administrator knows which is meant. */
 static void test_two_fabrics(void **state)
 {
 	struct ibcc_umad_options o = { 0 };

@@ -129,7 +129,7 @@ static void test_calibrates(void **state)
 	}
 }
 
-/* Nobody tells what an mlx5 adapter counts: nothing is believed before it is measured. */
+/* No document tells what an mlx5 adapter counts: nothing is believed before it is measured. */
 static void test_unknown(void **state)
 {
 	struct fixture x = setup(IBCC_VENDOR_MELLANOX, 4123);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who is asked about NVIDIA's congestion control, in which order, and what follows from it. */
+/* Which nodes are asked about NVIDIA's congestion control, in which order, and what follows from
+ * it. */
 #include <errno.h>
 
 #include <ibcc/apply.h>
@@ -110,7 +111,7 @@ static enum ibcc_vendor_cc cc_of(const struct fixture *x, uint32_t node)
 	return x->v.ep[agents_endport(&x->f, node)].cc;
 }
 
-/* Where it is on, who announces it is asked for his algorithms, once, with a Get. */
+/* Where it is on, a node that announces it is asked for its algorithms, once, with a Get. */
 static void test_algorithms(void **state)
 {
 	struct ibcc_vendor_endport *e;
@@ -148,7 +149,7 @@ static void test_algorithms(void **state)
 	close_fixture(&x);
 }
 
-/* Other vendors' devices, and such as nobody knows, get no request that is NVIDIA's. */
+/* Other vendors' devices, and unknown ones, get no request that is NVIDIA's. */
 static void test_strangers(void **state)
 {
 	struct fixture x;
@@ -244,7 +245,7 @@ static void test_key(void **state)
 	close_fixture(&x);
 }
 
-/* Nobody answers SMPs, which an M_Key may be the reason for: class 0x21 tells. */
+/* No node answers SMPs, which an M_Key may be the reason for: class 0x21 tells. */
 static void test_protected_smps(void **state)
 {
 	struct fixture x;
@@ -308,7 +309,8 @@ static void test_statistics(void **state)
 	close_fixture(&x);
 }
 
-/* Who slowed down is told by what its adapter was notified of since it was read before. */
+/* Which senders slowed down is shown by what its adapter was notified of since it was read before.
+ */
 static void test_throttled(void **state)
 {
 	struct ibcc_cc_sw_setting sw = { .Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL,
@@ -384,7 +386,7 @@ static void test_last_look(void **state)
 	close_fixture(&x);
 }
 
-/* The same plan for a fabric where LIDs have moved: nobody gets what was another's. */
+/* The same plan for a fabric where LIDs have moved: no node gets what was another's. */
 static void test_moved_lids(void **state)
 {
 	static const uint32_t nodes[] = { LUSTRE_SRC1, LUSTRE_SRC2, LUSTRE_SRC3 };
@@ -435,7 +437,7 @@ static void test_who_takes_part(void **state)
 	assert_true(ibcc_device_takes_part(x.f.topo, LUSTRE_SW1));
 	x.f.topo->node[LUSTRE_SRC1].device_id = 0xcf09; /* aggregation node */
 	x.f.topo->node[LUSTRE_SRC2].device_id = 0x101c; /* virtual function */
-	x.f.topo->node[LUSTRE_SRC3].device_id = 0x9999; /* nobody knows */
+	x.f.topo->node[LUSTRE_SRC3].device_id = 0x9999; /* unknown */
 	x.f.topo->node[LUSTRE_SRC4].type = IBCC_NODE_ROUTER;
 	assert_false(ibcc_device_takes_part(x.f.topo, LUSTRE_SRC1));
 	assert_false(ibcc_device_takes_part(x.f.topo, LUSTRE_SRC2));

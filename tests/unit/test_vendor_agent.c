@@ -32,7 +32,7 @@ static void test_who_has_none(void **state)
 	assert_int_equal(general_info(&f, LUSTRE_SRC1, 4), BAD_ATTR);
 	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff00), BAD_ATTR);
 	assert_int_equal(get(&f, LUSTRE_SW1, 0xff08), BAD_ATTR);
-	/* Other subnet management is somebody else's. */
+	/* Other subnet management is not this agent's. */
 	agents_clear(&f);
 	assert_int_equal(agents_send(&f, LUSTRE_SRC1, 0x01, 1, 1, 0x11, 0), -ETIMEDOUT);
 	agents_close(&f);

@@ -96,7 +96,7 @@ static void test_statistics(void **state)
 	assert_true(v.cnp_handled == 0x0c0d0e0f10111213ull);
 	assert_true(v.marked_packets == 0x1415161718191a1bull);
 	assert_true(v.cnp_sent == 0x1c1d1e1f20212223ull);
-	/* Who asks with what we pack does not clear. */
+	/* A request that we pack does not clear. */
 	ibcc_vcc_ca_statistics_pack(d.b, &v);
 	assert_int_equal(d.b[DATA], 0);
 }

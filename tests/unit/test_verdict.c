@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The verdict names the machines: the slow receiver or the full link, who is blocked, who causes
- * it, who suffers, and which senders are throttled.
+/* The verdict names the machines: the slow receiver or the full link, which are blocked, which
+ * cause it, which suffer, and which senders are throttled.
  */
 #include "estimates.h"
 
@@ -15,8 +15,8 @@ static void assert_verdict(struct fixture *f, const struct ibcc_parameters *par,
 	free(text);
 }
 
-/* Nothing is marked yet: whoever waits is a suspect. Then marks name three senders, and the fourth
- * is a victim. Then these three are throttled.
+/* Nothing is marked yet: each blocked sender is a suspect. Then marks name three senders, and the
+ * fourth is a victim. Then these three are throttled.
  */
 static void test_slow_receiver(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who asks, as the history has it. */
+/* Which user asks, as the history has it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -144,7 +144,7 @@ static void test_losses_close_the_window(void **state)
 	port_teardown(&x);
 }
 
-/* One in a hundred is what there may be; and who answers nothing at all is not everybody. */
+/* One in a hundred is what there may be; and a node that never answers is one node. */
 static void test_dead_nodes_leave_it_open(void **state)
 {
 	struct port_fixture x = port_setup_with(ANSWER, &gentle, 200);

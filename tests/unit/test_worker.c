@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Who gets the answer of which pass; there is no fabric, so that each ends with an error. */
+/* Which client gets the answer of which pass; there is no fabric, so that each ends with an error.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -60,7 +61,7 @@ static void assert_done(struct ibcc_worker *w, uint64_t client)
 }
 
 /* What is waited for together and is not the same is not made one by the looser: clients 1 and 3
- * want all or nothing, 2 and 4 would have nodes left out. Client 0 is who asks for passes.
+ * want all or nothing, 2 and 4 would have nodes left out. Client 0 asks for passes.
  */
 static void test_applies_that_differ(void **state)
 {
@@ -104,7 +105,7 @@ static void test_client_gone(void **state)
 	ibcc_worker_free(w);
 }
 
-/* Who still waits when the daemon ends is not forgotten in memory. */
+/* A client that still waits when the daemon ends is not forgotten in memory. */
 static void test_end(void **state)
 {
 	struct ibcc_worker *w = start();

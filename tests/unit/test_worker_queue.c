@@ -92,7 +92,7 @@ static void test_client_gone(void **state)
 	put(&q, 0, IBCC_RANK_OWN, 0);
 	put(&q, 1, IBCC_RANK_READER, ALICE);
 	put(&q, 2, IBCC_RANK_READER, ALICE);
-	assert_null(ibcc_queue_take_client(&q, 0)); /* the daemon's own is nobody's */
+	assert_null(ibcc_queue_take_client(&q, 0)); /* the daemon's own is no client's */
 	assert_null(ibcc_queue_take_client(&q, 3));
 	ibcc_job_free(ibcc_queue_take_client(&q, 2));
 	put(&q, 4, IBCC_RANK_READER, ALICE);

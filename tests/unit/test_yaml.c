@@ -198,7 +198,7 @@ static void test_not_yaml(void **state)
 				 "parsing a quoted scalar (from line 1 on)\n");
 }
 
-/* A text ends at a NUL byte for whoever opens a file by it: "/tmp/a\0b" would be /tmp/a. */
+/* A text ends at a NUL byte for a program that opens a file by it: "/tmp/a\0b" would be /tmp/a. */
 static void test_nul(void **state)
 {
 	(void)state;

@@ -14,7 +14,7 @@ mount -t devtmpfs dev /dev
 mount -t tmpfs tmpfs /tmp
 echo 1 >/proc/sys/kernel/panic_on_oops
 ulimit -l unlimited
-# Nobody answers to Ctrl-C here but by kill.
+# No terminal sends Ctrl-C here; kill does.
 exec </dev/null
 
 end() { echo "## end"; poweroff -f; }

@@ -118,7 +118,7 @@ has() { part "$2" | grep -qE -- "$3" || { part "$2"; fail "$1"; }; ok "$1"; }
 none() { [ -z "$(part "$2")" ] || { part "$2"; fail "$1"; }; ok "$1"; }
 
 has "the devices are there" devices 'h1|rxe1'
-none "nobody has a queue pair at first" idle
+none "no process has a queue pair at first" idle
 is "hotspot: all flows moved data" hotspot '[.flows[] | .messages > 0] | all'
 is "hotspot: the victim is far above the hot flows" hotspot '
 	([.flows[] | select(.kind == "hot") | .mbps] | max) as $hot |

@@ -89,7 +89,7 @@ check_plan()
 	local key port kind mbps
 	read -r key port kind mbps <<<"$root"
 	# shellcheck disable=SC2086
-	becomes "plan: the size of the fabric, where congestion starts, who waits, where packets are marked, who is slowed down" '
+	becomes "plan: the size of the fabric, where congestion starts, which senders are blocked, where packets are marked, which are slowed down" '
 		def nodes: [.[].node_guid] | unique | join(" ");
 		[(.fabric | "\(.switches) switches, \(.channel_adapters) hosts, \(.links) links"),
 		(.roots | map("\(.node_guid) \(.port) \(.kind) \(.link_mbps)") | join(", ")),
@@ -103,7 +103,7 @@ check_plan()
 check_show()
 {
 	answer show || fail "$(say show)"
-	# Aggregation nodes have some, too, which nobody changes.
+	# Aggregation nodes have some, too, which no program changes.
 	asked "show: settings of all nodes, none is on" '.nodes | map(select(.supported)) |
 		"\(map(select(.type == "switch")) | length) switches, \(map(select(.type == "ca")) | length) adapters, \(map(
 		.CongestionControlTable.CCTI_Limit // 0, .SwitchCongestionSetting.Threshold // 0) | add)"' \
@@ -233,7 +233,7 @@ check_silent()
 		want="$want${want:+, }$(guid "$key") $port $kind $mbps"
 	done <<<"$2"
 	# shellcheck disable=SC2086
-	becomes "$1 is silent, plan: what is left of the fabric, ports that lead to the gap, where congestion starts, who is slowed down" '
+	becomes "$1 is silent, plan: what is left of the fabric, ports that lead to the gap, where congestion starts, which senders are slowed down" '
 		[(.fabric | "\(.switches) switches, \(.channel_adapters) hosts, \(.links) links, \(.gaps | length) ports"),
 		(.roots | sort_by(.port) | map("\(.node_guid) \(.port) \(.kind) \(.link_mbps)") | join(", ")),
 		(.changes | map(select(.field == "CCTI_Timer").node_guid) | unique | join(" "))] | join("; ")' \

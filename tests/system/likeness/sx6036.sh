@@ -26,7 +26,7 @@ build()
 }
 
 # Three FDR10 hosts write to a QDR one at the other leaf, and one of them to its FDR10 neighbour, too. The other way a
-# pair fills FDR10 links: 40000 Mb/s, which is congestion for nobody, and would be more than all of a QDR link.
+# pair fills FDR10 links: 40000 Mb/s, which is no congestion, and would be more than all of a QDR link.
 traffic()
 {
 	echo 'traffic:'
@@ -50,5 +50,5 @@ victim_mbps=$((40000 * 2048 / 2074 - hot_mbps / 3))
 flow='n3 n19'
 silent_host=n36
 hidden_switch=spine before_hidden=leaf1 hidden_kind=output
-# Then nobody knows who fills the link to the pair's receiver, and those that wait at its switch may wait for that.
+# Then it is unknown which host fills the link to the pair's receiver, and those that wait at its switch may wait for that.
 beside_hidden='leaf1 6 input 40000'
