@@ -43,6 +43,7 @@ struct raw_port {
 	uint32_t rate_mbps;
 	uint16_t lid, mtu_bytes;
 	uint8_t lmc, state, op_vls, peer_num, lanes;
+	struct ibcc_link_caps caps;
 };
 
 struct raw_node {
@@ -96,6 +97,28 @@ static uint32_t rate_mbps(const osm_physp_t *p)
 		ibcc_link_speed_decode(ib_port_info_get_link_speed_active(info), ext, fdr10));
 }
 
+/* What a port could run at. Extended speeds count only where the node has them. */
+static struct ibcc_link_caps caps_of(const osm_physp_t *p)
+{
+	const ib_port_info_t *info = &p->port_info;
+	bool ext = has_extended_speeds(p->p_node, p->port_num);
+	uint8_t ext2 = ((const uint8_t *)info)[SPEED_EXT2_BYTE];
+	const struct ibcc_link_masks supported = {
+		.width = info->link_width_supported,
+		.speed = ib_port_info_get_link_speed_sup(info),
+		.ext = ext ? ib_port_info_get_link_speed_ext_sup(info) : 0,
+		.ext2 = ext2 >> 3 & 3,
+	};
+	const struct ibcc_link_masks enabled = {
+		.width = info->link_width_enabled,
+		.speed = ib_port_info_get_link_speed_enabled(info),
+		.ext = ib_port_info_get_link_speed_ext_enabled(info),
+		.ext2 = ext2 & 7,
+	};
+
+	return ibcc_link_caps_decode(&supported, &enabled);
+}
+
 static uint8_t data_vls(const ib_port_info_t *info)
 {
 	static const uint8_t vls[] = { 1, 1, 2, 4, 8, 15 };
@@ -120,6 +143,7 @@ static void copy_port(struct raw_port *to, osm_physp_t *p)
 	to->peer_num = far->port_num;
 	to->rate_mbps = rate_mbps(p);
 	to->lanes = (uint8_t)ibcc_link_width_lanes(info->link_width_active);
+	to->caps = caps_of(p);
 	to->mtu_bytes = ibcc_link_mtu_bytes(ib_port_info_get_neighbor_mtu(info));
 }
 
@@ -277,6 +301,7 @@ static int build_node(struct ibcc_topo *t, const struct raw_fabric *f, const str
 		t->port[index].state = raw->state;
 		t->port[index].op_vls = raw->op_vls;
 		t->port[index].lanes = raw->lanes;
+		t->port[index].caps = raw->caps;
 		if ((!is_switch || p == 0) && raw->lid &&
 		    ibcc_topo_set_lid(t, index, raw->lid, raw->lmc) == -ENOMEM)
 			return -ENOMEM;

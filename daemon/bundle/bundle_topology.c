@@ -90,11 +90,21 @@ static int add_link(struct reader *r, uint32_t port, const json_t *peer)
 		       : 0;
 }
 
+/* Reads a mask of what a port can run at. Bundles of earlier releases lack it: 0, not known. */
+static bool read_mask(const json_t *o, const char *key, unsigned int all, json_int_t *mask)
+{
+	const json_t *v = json_object_get(o, key);
+
+	*mask = 0;
+	return !v ||
+	       (ibcc_json_read_whole(v, (json_int_t)all, mask) && !((unsigned int)*mask & ~all));
+}
+
 /* A rate belongs to an end of a link, so links come first. */
 static int set_port(struct reader *r, uint32_t port, const json_t *o)
 {
 	struct ibcc_topo_port *p = &r->t->port[port];
-	json_int_t lid, lmc, state, vls, mbps, lanes, mtu;
+	json_int_t lid, lmc, state, vls, mbps, lanes, mtu, widths, speeds;
 	uint64_t id;
 
 	if (!ibcc_json_read_guid(json_object_get(o, "port_guid"), &id) ||
@@ -107,11 +117,15 @@ static int set_port(struct reader *r, uint32_t port, const json_t *o)
 	    !ibcc_json_read_whole(json_object_get(o, "mtu_bytes"), 4096, &mtu))
 		return bad(r, "ports: want port_guid, lid, lmc, state, op_vls, link_mbps, lanes "
 			      "and mtu_bytes");
+	if (!read_mask(o, "widths", IBCC_LINK_WIDTHS, &widths) ||
+	    !read_mask(o, "speeds", IBCC_LINK_SPEEDS, &speeds))
+		return bad(r, "ports: want masks in widths and speeds, or neither key");
 	p->guid = id;
 	p->state = (uint8_t)state;
 	p->op_vls = (uint8_t)vls;
 	p->rate_mbps = (uint32_t)mbps;
 	p->lanes = (uint8_t)lanes;
+	p->caps = (struct ibcc_link_caps){ (uint8_t)widths, (uint16_t)speeds };
 	p->mtu_bytes = (uint16_t)mtu;
 	if (p->peer != IBCC_NONE && !mbps)
 		return bad(r, "ports: a link without a rate");

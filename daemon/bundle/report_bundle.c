@@ -55,11 +55,12 @@ static json_t *ports(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
 		if (!p->num && n->type != IBCC_NODE_SWITCH)
 			continue;
 		json_array_append_new(
-			list, json_pack("{si so si si si si si si si so so}", "port", p->num,
+			list, json_pack("{si so si si si si si si si si si so so}", "port", p->num,
 					"port_guid", ibcc_json_guid(p->guid), "lid", p->lid, "lmc",
 					ibcc_topo_lmc(t, i), "state", p->state, "op_vls", p->op_vls,
-					"link_mbps", (int)p->rate_mbps, "lanes", p->lanes,
-					"mtu_bytes", p->mtu_bytes, "peer", peer(t, i), "counters",
+					"link_mbps", (int)p->rate_mbps, "lanes", p->lanes, "widths",
+					p->caps.widths, "speeds", p->caps.speeds, "mtu_bytes",
+					p->mtu_bytes, "peer", peer(t, i), "counters",
 					i < s->n_ports ? counters(&s->port[i]) : json_null()));
 	}
 	return list;

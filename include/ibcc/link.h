@@ -3,6 +3,7 @@
 #ifndef IBCC_LINK_H
 #define IBCC_LINK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Local and remote headers and checksums of a middle RC packet:
@@ -46,6 +47,36 @@ unsigned int ibcc_link_width_lanes(uint8_t link_width_active);
  * that name no single speed give IBCC_LINK_SPEED_NONE.
  */
 enum ibcc_link_speed ibcc_link_speed_decode(uint8_t active, uint8_t ext_active, int fdr10);
+
+/* The speed whose rate on so many lanes is rate_mbps; IBCC_LINK_SPEED_NONE: no speed has it. */
+enum ibcc_link_speed ibcc_link_speed_of(unsigned int lanes, uint32_t rate_mbps);
+
+/* What a port can run at. Both masks are 0 where that is not known. */
+struct ibcc_link_caps {
+	uint8_t widths;  /* coded as LinkWidthSupported */
+	uint16_t speeds; /* bit s: enum ibcc_link_speed s */
+};
+#define IBCC_LINK_WIDTHS 31u    /* all widths that the IBA knows */
+#define IBCC_LINK_SPEEDS 0x3feu /* all speeds, from SDR to XDR */
+
+/* PortInfo's masks of what a port supports, or of what is enabled there (IBA vol. 1, 14.2.5.6):
+ * LinkWidth, LinkSpeed, LinkSpeedExt, and LinkSpeedExt2, which came with XDR.
+ */
+struct ibcc_link_masks {
+	uint8_t width, speed, ext, ext2;
+};
+
+/* What a port can run at: what it supports, without what an administrator has disabled. An enabled
+ * mask of 0 disables nothing, since some ports do not report it.
+ */
+struct ibcc_link_caps ibcc_link_caps_decode(const struct ibcc_link_masks *supported,
+					    const struct ibcc_link_masks *enabled);
+
+/* The greatest width and the highest speed that both ports can run at. False: not known, or they
+ * have none in common.
+ */
+bool ibcc_link_best(const struct ibcc_link_caps *a, const struct ibcc_link_caps *b,
+		    unsigned int *lanes, enum ibcc_link_speed *speed);
 
 /* Short name of a speed, "QDR"; never NULL. */
 const char *ibcc_link_speed_name(enum ibcc_link_speed speed);

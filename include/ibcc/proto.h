@@ -30,7 +30,7 @@
 #include <ibcc/topo.h>
 
 #define IBCC_PROTO_MAGIC     0x69626363u
-#define IBCC_PROTO_VERSION   6u
+#define IBCC_PROTO_VERSION   7u
 #define IBCC_PROTO_MAX_BYTES (128u * 1024u)
 #define IBCC_PROTO_SOCKET    "/run/ibcc-tune/opensm.sock"
 

@@ -70,6 +70,7 @@ struct ibcc_smp_port_info {
 	uint8_t lanes;
 	enum ibcc_link_speed speed;
 	uint32_t rate_mbps;
+	struct ibcc_link_caps caps;
 };
 /* LinkSpeedActive of the vendor's ExtendedPortInfo: FDR10? */
 bool ibcc_smp_has_fdr10(const uint8_t *mad);

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <ibcc/link.h>
+
 #define IBCC_NONE       UINT32_MAX /* no such index */
 #define IBCC_LFT_NONE   0xffu      /* LFT entry of a LID that is not forwarded */
 #define IBCC_LID_MAX    0xbfffu    /* highest unicast LID */
@@ -41,8 +43,9 @@ struct ibcc_topo_port {
 	uint32_t peer;  /* fabric-wide index of the port at the other end, or IBCC_NONE */
 	uint16_t lid;   /* endports only, else 0 */
 	uint16_t mtu_bytes;
-	uint32_t rate_mbps; /* data rate at which this end sends, 0 when down */
-	uint8_t lanes;      /* of the link; 0: not known */
+	uint32_t rate_mbps;         /* data rate at which this end sends, 0 when down */
+	uint8_t lanes;              /* of the link; 0: not known */
+	struct ibcc_link_caps caps; /* what this end could run at */
 	uint64_t guid;
 	uint32_t endport; /* index of the endport, or IBCC_NONE */
 };
@@ -272,8 +275,27 @@ static inline uint32_t ibcc_topo_link_mbps(const struct ibcc_topo *t, uint32_t p
 	return peer != IBCC_NONE && t->port[peer].rate_mbps > mine ? t->port[peer].rate_mbps : mine;
 }
 
+/* What a link runs at, or could. */
+struct ibcc_topo_speed {
+	unsigned int lanes;         /* 0: not known */
+	enum ibcc_link_speed speed; /* IBCC_LINK_SPEED_NONE: the rate is that of no speed */
+	uint32_t rate_mbps;         /* data rate */
+};
+
+/* Whether a port's link runs slower than both its ends can, at what it runs, and what both ends
+ * support. False where that is not known. A link of two lanes at the best speed of both ends is not
+ * slow, though they support four: adapters and split cables of half the rate (HDR100, NDR200) look
+ * like this.
+ */
+bool ibcc_topo_is_slow(const struct ibcc_topo *t, uint32_t port, struct ibcc_topo_speed *runs,
+		       struct ibcc_topo_speed *best);
+
+/* "4xDDR"; "" where the rate is that of no speed. Returns buf. */
+#define IBCC_TOPO_SPEED_BYTES 16u
+const char *ibcc_topo_speed_name(const struct ibcc_topo_speed *v, char buf[IBCC_TOPO_SPEED_BYTES]);
+
 /* True if both have the same nodes, links, port states, LIDs, rates, SL to VL maps and forwarding
- * tables, in the same order. The generation does not count.
+ * tables, in the same order. The generation does not count, nor what ports could run at.
  */
 bool ibcc_topo_equal(const struct ibcc_topo *a, const struct ibcc_topo *b);
 

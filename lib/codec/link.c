@@ -82,6 +82,61 @@ enum ibcc_link_speed ibcc_link_speed_decode(uint8_t active, uint8_t ext_active, 
 	return IBCC_LINK_SPEED_NONE;
 }
 
+enum ibcc_link_speed ibcc_link_speed_of(unsigned int lanes, uint32_t rate_mbps)
+{
+	for (int s = IBCC_LINK_SPEED_SDR; rate_mbps && s <= IBCC_LINK_SPEED_XDR; s++)
+		if (ibcc_link_rate_mbps(lanes, (enum ibcc_link_speed)s) == rate_mbps)
+			return (enum ibcc_link_speed)s;
+	return IBCC_LINK_SPEED_NONE;
+}
+
+/* LinkSpeedExtEnabled has two values that are no masks: extended speeds are off, or all are on. */
+#define EXT_OFF 30u
+#define EXT_ALL 31u
+
+static uint8_t in_use(uint8_t supported, uint8_t enabled)
+{
+	return enabled ? supported & enabled : supported;
+}
+
+struct ibcc_link_caps ibcc_link_caps_decode(const struct ibcc_link_masks *supported,
+					    const struct ibcc_link_masks *enabled)
+{
+	uint8_t ext_enabled = enabled->ext == EXT_ALL ? 0 : enabled->ext;
+	uint8_t base = in_use(supported->speed, enabled->speed) & 7;
+	uint8_t ext = ext_enabled == EXT_OFF ? 0 : in_use(supported->ext, ext_enabled) & 15;
+	struct ibcc_link_caps caps = {
+		.widths = in_use(supported->width, enabled->width) & IBCC_LINK_WIDTHS,
+	};
+
+	if (in_use(supported->ext2, enabled->ext2) & 1)
+		ext |= IBCC_LINK_SPEED_EXT_XDR;
+	for (uint8_t bit = 1; bit <= IBCC_LINK_SPEED_EXT_XDR; bit = (uint8_t)(bit << 1)) {
+		if (base & bit)
+			caps.speeds |= (uint16_t)(1u << ibcc_link_speed_decode(bit, 0, 0));
+		if (ext & bit)
+			caps.speeds |= (uint16_t)(1u << ibcc_link_speed_decode(0, bit, 0));
+	}
+	return caps;
+}
+
+bool ibcc_link_best(const struct ibcc_link_caps *a, const struct ibcc_link_caps *b,
+		    unsigned int *lanes, enum ibcc_link_speed *speed)
+{
+	uint8_t widths = a->widths & b->widths;
+	uint16_t common = a->speeds & b->speeds;
+
+	*lanes = 0;
+	*speed = IBCC_LINK_SPEED_NONE;
+	for (uint8_t bit = 1; bit & IBCC_LINK_WIDTHS; bit = (uint8_t)(bit << 1))
+		if (widths & bit && ibcc_link_width_lanes(bit) > *lanes)
+			*lanes = ibcc_link_width_lanes(bit);
+	for (int s = IBCC_LINK_SPEED_SDR; s <= IBCC_LINK_SPEED_XDR; s++)
+		if (common >> s & 1)
+			*speed = (enum ibcc_link_speed)s;
+	return *lanes && *speed != IBCC_LINK_SPEED_NONE;
+}
+
 const char *ibcc_link_speed_name(enum ibcc_link_speed speed)
 {
 	return speed_of(speed)->name;

@@ -16,6 +16,7 @@
 #define SPEED_EXT2_SHIFT 5
 #define SUP_EXT2_SHIFT   3 /* LinkSpeedExtSupported2 */
 #define SPEED_EXT2_MASK  3u
+#define ENA_EXT2_MASK    7u /* LinkSpeedExtEnabled2, in the lowest bits */
 #define SPEED_EXT2_XDR   1u
 #define CAP_EXT_SPEEDS   0x4000u
 
@@ -57,6 +58,25 @@ void ibcc_smp_switch_info_unpack(const uint8_t *mad, struct ibcc_smp_switch_info
 	v->enhanced_port0 = get(mad, IB_SW_ENHANCED_PORT0_F);
 }
 
+static struct ibcc_link_caps caps_of(const uint8_t *mad)
+{
+	uint8_t ext2 = mad[DATA + SPEED_EXT2_BYTE];
+	const struct ibcc_link_masks supported = {
+		.width = (uint8_t)get(mad, IB_PORT_LINK_WIDTH_SUPPORTED_F),
+		.speed = (uint8_t)get(mad, IB_PORT_LINK_SPEED_SUPPORTED_F),
+		.ext = (uint8_t)get(mad, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F),
+		.ext2 = ext2 >> SUP_EXT2_SHIFT & SPEED_EXT2_MASK,
+	};
+	const struct ibcc_link_masks enabled = {
+		.width = (uint8_t)get(mad, IB_PORT_LINK_WIDTH_ENABLED_F),
+		.speed = (uint8_t)get(mad, IB_PORT_LINK_SPEED_ENABLED_F),
+		.ext = (uint8_t)get(mad, IB_PORT_LINK_SPEED_EXT_ENABLED_F),
+		.ext2 = ext2 & ENA_EXT2_MASK,
+	};
+
+	return ibcc_link_caps_decode(&supported, &enabled);
+}
+
 void ibcc_smp_port_info_unpack(const uint8_t *mad, struct ibcc_smp_port_info *v)
 {
 	uint8_t ext = (uint8_t)get(mad, IB_PORT_LINK_SPEED_EXT_ACTIVE_F);
@@ -78,6 +98,7 @@ void ibcc_smp_port_info_unpack(const uint8_t *mad, struct ibcc_smp_port_info *v)
 	v->tells_ext_speeds = get(mad, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F) || sup2;
 	v->speed = ibcc_link_speed_decode((uint8_t)get(mad, IB_PORT_LINK_SPEED_ACTIVE_F), ext, 0);
 	v->rate_mbps = ibcc_link_rate_mbps(v->lanes, v->speed);
+	v->caps = caps_of(mad);
 }
 
 bool ibcc_smp_has_fdr10(const uint8_t *mad)

@@ -43,8 +43,9 @@ struct wire_port {
 	uint8_t state;
 	uint8_t op_vls;
 	uint8_t lmc;
-	uint8_t lanes; /* 0: not known */
-	uint8_t reserved[3];
+	uint8_t lanes;   /* 0: not known */
+	uint8_t widths;  /* struct ibcc_link_caps */
+	uint16_t speeds; /* of the same */
 };
 _Static_assert(sizeof(struct wire_port) == 32, "port changed");
 
@@ -91,6 +92,8 @@ static struct wire_port make_port(const struct ibcc_topo *t, uint32_t port)
 		.op_vls = p->op_vls,
 		.lmc = ibcc_topo_lmc(t, port),
 		.lanes = p->lanes,
+		.widths = p->caps.widths,
+		.speeds = p->caps.speeds,
 	};
 
 	if (p->peer != IBCC_NONE) {
@@ -220,13 +223,15 @@ static int add_port(struct ibcc_proto_topo *p, uint32_t port, const struct wire_
 {
 	struct ibcc_topo_port *to = &p->t->port[port];
 
-	if (w->state > MAX_STATE || w->op_vls > MAX_VLS || (to->num == 0 && w->peer_port))
+	if (w->state > MAX_STATE || w->op_vls > MAX_VLS || (to->num == 0 && w->peer_port) ||
+	    w->widths & ~IBCC_LINK_WIDTHS || w->speeds & ~IBCC_LINK_SPEEDS)
 		return -EPROTO;
 	to->guid = w->guid;
 	to->state = w->state;
 	to->op_vls = w->op_vls;
 	to->rate_mbps = w->rate_mbps;
 	to->lanes = w->lanes;
+	to->caps = (struct ibcc_link_caps){ w->widths, w->speeds };
 	to->mtu_bytes = w->mtu_bytes;
 	if (w->lid && ibcc_topo_set_lid(p->t, port, w->lid, w->lmc) < 0)
 		return -EPROTO;

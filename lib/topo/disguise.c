@@ -98,6 +98,7 @@ static int add_links(struct work *w)
 		to->mtu_bytes = from->mtu_bytes;
 		to->rate_mbps = from->rate_mbps;
 		to->lanes = from->lanes;
+		to->caps = from->caps;
 		to->guid = from->guid ? w->n->node[to->node].guid + from->num : 0;
 	}
 	return 0;

@@ -435,6 +435,7 @@ static int fill(struct ibcc_walk *w, struct ibcc_topo *t, const struct ibcc_walk
 		tp->mtu_bytes = ibcc_link_mtu_bytes(pi->mtu_code);
 		tp->rate_mbps = p && pi->state > STATE_DOWN ? pi->rate_mbps : 0;
 		tp->lanes = pi->lanes;
+		tp->caps = pi->caps;
 		if (tp->endport != IBCC_NONE && pi->lid &&
 		    ibcc_topo_set_lid(t, tn->first_port + p, pi->lid, pi->lmc) < 0)
 			note_lid(w, t, n, (uint8_t)p, pi->lid);

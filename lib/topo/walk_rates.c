@@ -240,6 +240,7 @@ void ibcc_walk_take_rate(struct ibcc_walk *w, const struct ibcc_walk_get *g, con
 		return;
 	}
 	ibcc_smp_port_info_unpack(mad, &again);
+	e.port->info.caps = again.caps;
 	if (again.state >= STATE_UP)
 		set_speed(&e, again.speed);
 }

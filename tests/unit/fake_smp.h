@@ -24,6 +24,8 @@
 struct fake_counters {
 	uint64_t xmit_data, rcv_data, xmit_pkts, rcv_pkts, xmit_wait;
 	uint32_t fecn, becn;
+	uint16_t symbol_errors, discards;
+	uint8_t downed, integrity;
 	/* Constant traffic, by the node's own clock: words and ticks in a microsecond. */
 	double words_per_us, ticks_per_us;
 };
@@ -88,6 +90,7 @@ struct fake_fabric {
 	unsigned int sum_shift; /* bits that the sums of all ports have lost */
 	size_t largest_run;
 	unsigned int n_class[256];
+	unsigned int n_plain; /* requests for PortCounters */
 	/* Speed of all links; PortInfo's base speed is QDR. */
 	unsigned int ext_active; /* LinkSpeedExtActive, or FAKE_XDR; 0: nodes have none */
 	bool withholds;          /* only a sender that knows extended speeds gets it */
@@ -128,6 +131,12 @@ static inline bool fake_port_info(const struct fake_fabric *f, uint32_t node, ui
 	mad_set_field(data, 0, IB_PORT_PHYS_STATE_F, p->state > 1 ? 5 : 2);
 	mad_set_field(data, 0, IB_PORT_NEIGHBOR_MTU_F, (uint32_t)mtu);
 	mad_set_field(data, 0, IB_PORT_OPER_VLS_F, (uint32_t)vls_code[p->op_vls & 15]);
+	/* The bits of the extended speeds come behind that of FDR10. */
+	mad_set_field(data, 0, IB_PORT_LINK_WIDTH_SUPPORTED_F, p->caps.widths);
+	mad_set_field(data, 0, IB_PORT_LINK_WIDTH_ENABLED_F, p->caps.widths);
+	mad_set_field(data, 0, IB_PORT_LINK_SPEED_SUPPORTED_F, p->caps.speeds >> 1 & 7);
+	mad_set_field(data, 0, IB_PORT_LINK_SPEED_ENABLED_F, p->caps.speeds >> 1 & 7);
+	mad_set_field(data, 0, IB_PORT_LINK_SPEED_EXT_SUPPORTED_F, p->caps.speeds >> 5 & 15);
 	mad_set_field(data, 0, IB_PORT_LINK_WIDTH_ACTIVE_F, 2); /* 4X QDR */
 	mad_set_field(data, 0, IB_PORT_LINK_SPEED_ACTIVE_F, 4);
 	if (f->speed && p->peer != IBCC_NONE) {

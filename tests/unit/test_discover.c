@@ -401,6 +401,16 @@ static void test_breakdown(void **state)
 	ibcc_topo_free(t);
 }
 
+/* What a port could run at is as its PortInfo has it. */
+static void assert_caps(const struct ibcc_topo *got, uint32_t port, const struct ibcc_topo *t)
+{
+	uint32_t node = ibcc_topo_find_guid(t, got->node[got->port[port].node].guid);
+	uint32_t same = ibcc_topo_port_index(t, node, got->port[port].num);
+
+	assert_int_equal(got->port[port].caps.widths, t->port[same].caps.widths);
+	assert_int_equal(got->port[port].caps.speeds, t->port[same].caps.speeds);
+}
+
 /* Extended speeds that are told only if asked for, XDR, and FDR10, which PortInfo does not
  * know; and devices that have nothing of it, or do not even answer, so that QDR would be a guess.
  */
@@ -432,6 +442,8 @@ static void test_rates(void **state)
 		char why[100] = "?";
 		struct ibcc_topo *got;
 
+		for (uint32_t i = 0; i < t->n_ports; i++)
+			t->port[i].caps = (struct ibcc_link_caps){ 1 + i % 31, 2u << i % 3 };
 		f->ext_active = cases[k].ext;
 		f->withholds = cases[k].withholds;
 		f->fdr10 = cases[k].fdr10;
@@ -445,6 +457,7 @@ static void test_rates(void **state)
 				continue;
 			assert_int_equal(got->port[i].rate_mbps, cases[k].mbps);
 			assert_int_equal(got->port[i].lanes, 4);
+			assert_caps(got, i, t);
 		}
 		ibcc_topo_free(got);
 		ibcc_transport_free(&f->base);

@@ -113,6 +113,8 @@ static void assert_same_ports(const struct ibcc_topo *t, const struct ibcc_disgu
 		assert_int_equal(b->mtu_bytes, a->mtu_bytes);
 		assert_int_equal(b->rate_mbps, a->rate_mbps);
 		assert_int_equal(b->lanes, a->lanes);
+		assert_int_equal(b->caps.widths, a->caps.widths);
+		assert_int_equal(b->caps.speeds, a->caps.speeds);
 		assert_int_equal(!b->lid, !a->lid);
 		assert_int_equal(!b->guid, !a->guid);
 		assert_int_equal(m->type, n->type);
@@ -130,6 +132,7 @@ static void test_same_fabric(void **state)
 
 	(void)state;
 	t->port[3].lanes = 4;
+	t->port[3].caps = (struct ibcc_link_caps){ 3, 14 };
 	t->port[5].op_vls = 8;
 	for (uint64_t seed = 0; seed < DRAWS; seed++) {
 		struct ibcc_disguise d;

@@ -70,6 +70,90 @@ static void test_names(void **state)
 	assert_string_equal(ibcc_link_speed_name((enum ibcc_link_speed) - 1), "none");
 }
 
+#define SPEED(s) (1u << IBCC_LINK_SPEED_##s)
+
+/* Masks as IBA vol. 1, 14.2.5.6 has them for PortInfo. */
+static void test_caps(void **state)
+{
+	const uint16_t to_qdr = SPEED(SDR) | SPEED(DDR) | SPEED(QDR);
+	static const struct {
+		struct ibcc_link_masks supported, enabled;
+		uint8_t widths;
+		uint16_t speeds;
+	} cases[] = {
+		{ { 0, 0, 0, 0 }, { 0, 0, 0, 0 }, 0, 0 },
+		{ { 3, 1, 0, 0 }, { 3, 1, 0, 0 }, 3, SPEED(SDR) },
+		{ { 11, 3, 0, 0 }, { 11, 3, 0, 0 }, 11, SPEED(SDR) | SPEED(DDR) },
+		{ { 3, 5, 0, 0 }, { 3, 5, 0, 0 }, 3, SPEED(SDR) | SPEED(QDR) },
+		/* What an administrator has disabled: 1x alone, DDR at most. */
+		{ { 3, 7, 0, 0 }, { 1, 3, 0, 0 }, 1, SPEED(SDR) | SPEED(DDR) },
+		/* 255 and 15 stand for all that is supported, 0 is not reported. */
+		{ { 3, 7, 0, 0 }, { 255, 15, 0, 0 }, 3, to_qdr },
+		{ { 3, 7, 3, 0 }, { 0, 0, 0, 0 }, 3, to_qdr | SPEED(FDR) | SPEED(EDR) },
+		{ { 19, 7, 15, 0 },
+		  { 19, 7, 31, 0 },
+		  19,
+		  to_qdr | SPEED(FDR) | SPEED(EDR) | SPEED(HDR) | SPEED(NDR) },
+		/* 30: extended speeds are off. */
+		{ { 3, 7, 3, 0 }, { 3, 7, 30, 0 }, 3, to_qdr },
+		{ { 3, 7, 8, 1 }, { 3, 7, 8, 1 }, 3, to_qdr | SPEED(NDR) | SPEED(XDR) },
+		{ { 3, 7, 8, 1 }, { 3, 7, 8, 2 }, 3, to_qdr | SPEED(NDR) },
+		/* Reserved bits name nothing. */
+		{ { 0xe0, 8, 16, 2 }, { 0xff, 15, 31, 7 }, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ibcc_link_caps c =
+			ibcc_link_caps_decode(&cases[i].supported, &cases[i].enabled);
+
+		assert_int_equal(c.widths, cases[i].widths);
+		assert_int_equal(c.speeds, cases[i].speeds);
+	}
+	assert_int_equal(IBCC_LINK_SPEEDS, to_qdr | SPEED(FDR10) | SPEED(FDR) | SPEED(EDR) |
+						   SPEED(HDR) | SPEED(NDR) | SPEED(XDR));
+	assert_int_equal(IBCC_LINK_WIDTHS, 1 | 2 | 4 | 8 | 16);
+}
+
+/* Codes of widths are not in the order of widths: 2x is the highest bit. */
+static void test_best(void **state)
+{
+	static const struct {
+		struct ibcc_link_caps a, b;
+		unsigned int lanes;
+		enum ibcc_link_speed speed;
+	} cases[] = {
+		{ { 3, SPEED(SDR) | SPEED(DDR) }, { 3, SPEED(SDR) }, 4, IBCC_LINK_SPEED_SDR },
+		{ { 16 | 1, SPEED(HDR) }, { 16 | 3, SPEED(HDR) }, 2, IBCC_LINK_SPEED_HDR },
+		{ { 16 | 3, SPEED(HDR) }, { 16 | 3, SPEED(HDR) }, 4, IBCC_LINK_SPEED_HDR },
+		/* 12x and 8x have only 4x in common. */
+		{ { 8 | 3, SPEED(QDR) }, { 4 | 3, SPEED(QDR) }, 4, IBCC_LINK_SPEED_QDR },
+		{ { 8 | 3, SPEED(QDR) }, { 8, SPEED(QDR) }, 12, IBCC_LINK_SPEED_QDR },
+	};
+	unsigned int lanes;
+	enum ibcc_link_speed speed;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_true(ibcc_link_best(&cases[i].a, &cases[i].b, &lanes, &speed));
+		assert_int_equal(lanes, cases[i].lanes);
+		assert_int_equal(speed, cases[i].speed);
+		assert_true(ibcc_link_best(&cases[i].b, &cases[i].a, &lanes, &speed));
+		assert_int_equal(lanes, cases[i].lanes);
+	}
+	assert_false(ibcc_link_best(&(struct ibcc_link_caps){ 1, SPEED(SDR) },
+				    &(struct ibcc_link_caps){ 2, SPEED(SDR) }, &lanes, &speed));
+	assert_false(ibcc_link_best(&(struct ibcc_link_caps){ 3, SPEED(SDR) },
+				    &(struct ibcc_link_caps){ 3, SPEED(DDR) }, &lanes, &speed));
+	assert_false(ibcc_link_best(&(struct ibcc_link_caps){ 3, SPEED(SDR) },
+				    &(struct ibcc_link_caps){ 0, 0 }, &lanes, &speed));
+	assert_int_equal(ibcc_link_speed_of(4, 54545), IBCC_LINK_SPEED_FDR);
+	assert_int_equal(ibcc_link_speed_of(2, 100000), IBCC_LINK_SPEED_HDR);
+	assert_int_equal(ibcc_link_speed_of(4, 100000), IBCC_LINK_SPEED_EDR);
+	assert_int_equal(ibcc_link_speed_of(4, 99999), IBCC_LINK_SPEED_NONE);
+	assert_int_equal(ibcc_link_speed_of(0, 0), IBCC_LINK_SPEED_NONE);
+}
+
 static void test_packet_times(void **state)
 {
 	const uint32_t wire = 2048 + IBCC_LINK_HEADER_BYTES;
@@ -108,7 +192,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bytes),        cmocka_unit_test(test_rates),
 		cmocka_unit_test(test_codes),        cmocka_unit_test(test_names),
-		cmocka_unit_test(test_packet_times),
+		cmocka_unit_test(test_packet_times), cmocka_unit_test(test_caps),
+		cmocka_unit_test(test_best),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

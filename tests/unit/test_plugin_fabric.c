@@ -261,6 +261,37 @@ static void test_xdr(void **state)
 	ibcc_topo_free(t);
 }
 
+/* What a port could run at, by OpenSM's own setters; extended speeds only where the node has them.
+ */
+static void test_caps(void **state)
+{
+	osm_node_t *sw = fake_osm_node(osm, 1, IB_NODE_TYPE_SWITCH, 1, "sw");
+	osm_node_t *ca = fake_osm_node(osm, 2, IB_NODE_TYPE_CA, 1, "ca");
+	ib_port_info_t *info = &sw->physp_table[1].port_info;
+
+	(void)state;
+	fake_osm_port(ca, 1, 3);
+	fake_osm_link(sw, 1, ca, 1);
+	info->link_width_supported = 19;
+	info->link_width_enabled = 3;
+	ib_port_info_set_link_speed_sup(7, info);
+	ib_port_info_set_link_speed_enabled(info, 7);
+	info->link_speed_ext = 3; /* FDR and EDR */
+	ib_port_info_set_link_speed_ext_enabled(info, 31);
+	for (int capable = 0; capable < 2; capable++) {
+		struct ibcc_topo *t;
+		uint32_t port;
+
+		sw->physp_table[0].port_info.capability_mask =
+			capable ? IB_PORT_CAP_HAS_EXT_SPEEDS : 0;
+		t = read_fabric();
+		port = ibcc_topo_port_index(t, ibcc_topo_find_guid(t, 1), 1);
+		assert_int_equal(t->port[port].caps.widths, 3);
+		assert_int_equal(t->port[port].caps.speeds, capable ? 0x6e : 0x0e);
+		ibcc_topo_free(t);
+	}
+}
+
 static void test_state(void **state)
 {
 	struct ibcc_proto_state s = { .generation = 5 };
@@ -288,7 +319,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOTH(test_empty), BOTH(test_grows), BOTH(test_fabric), BOTH(test_contradictions),
-		BOTH(test_rates), BOTH(test_xdr),   BOTH(test_state),
+		BOTH(test_rates), BOTH(test_xdr),   BOTH(test_caps),   BOTH(test_state),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,8 +36,11 @@ static void assert_travels(struct ibcc_topo *t)
 	assert_int_equal(err, 0);
 	assert_true(ibcc_topo_equal(t, got));
 	assert_int_equal(got->generation, t->generation);
-	for (uint32_t i = 0; i < t->n_ports; i++)
+	for (uint32_t i = 0; i < t->n_ports; i++) {
 		assert_int_equal(got->port[i].guid, t->port[i].guid);
+		assert_int_equal(got->port[i].caps.widths, t->port[i].caps.widths);
+		assert_int_equal(got->port[i].caps.speeds, t->port[i].caps.speeds);
+	}
 	ibcc_topo_free(got);
 	ibcc_topo_free(t);
 }
@@ -78,6 +81,8 @@ static struct ibcc_topo *random_topo(uint32_t seed)
 		p->mtu_bytes = (uint16_t)(256 << draw(&rng) % 5);
 		p->rate_mbps = draw(&rng);
 		p->guid = draw(&rng);
+		p->caps.widths = draw(&rng) & IBCC_LINK_WIDTHS;
+		p->caps.speeds = draw(&rng) & IBCC_LINK_SPEEDS;
 		if (p->endport != IBCC_NONE && draw(&rng) % 4)
 			ibcc_topo_set_lid(t, i, (uint16_t)(1 + draw(&rng) % IBCC_LID_MAX),
 					  draw(&rng) % 8);

@@ -97,6 +97,23 @@ static void test_switch_info(void **state)
 	}
 }
 
+/* The masks where OpenSM's accessors find them; and as ibcc_link_caps_decode() reads them. */
+static void assert_caps(const struct ibcc_link_caps *got, const ib_port_info_t *o)
+{
+	uint8_t ext2 = ((const uint8_t *)o)[56];
+	struct ibcc_link_masks supported = { o->link_width_supported,
+					     ib_port_info_get_link_speed_sup(o),
+					     ib_port_info_get_link_speed_ext_sup(o),
+					     ext2 >> 3 & 3 };
+	struct ibcc_link_masks enabled = { o->link_width_enabled,
+					   ib_port_info_get_link_speed_enabled(o),
+					   ib_port_info_get_link_speed_ext_enabled(o), ext2 & 7 };
+	struct ibcc_link_caps want = ibcc_link_caps_decode(&supported, &enabled);
+
+	assert_int_equal(got->widths, want.widths);
+	assert_int_equal(got->speeds, want.speeds);
+}
+
 static void test_port_info(void **state)
 {
 	(void)state;
@@ -116,6 +133,7 @@ static void test_port_info(void **state)
 		assert_int_equal(v.mtu_code, ib_port_info_get_neighbor_mtu(o));
 		assert_int_equal(v.op_vls, ib_port_info_get_op_vls(o));
 		assert_int_equal(v.lanes, ibcc_link_width_lanes(o->link_width_active));
+		assert_caps(&v.caps, o);
 	}
 }
 
