@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The fabric for a drawing: nodes, links with their traffic, and the paths to the roots. */
-#include <errno.h>
 #include <stdlib.h>
-
-#include <ibcc/route.h>
+#include <string.h>
 
 #include "daemon/report/report.h"
 
@@ -57,44 +55,12 @@ static json_t *nodes(const struct ibcc_topo *t)
 	return list;
 }
 
-/* Finds the path from a source to a root. It follows the path to any destination behind the root:
- * only the part up to the root counts, which is equal for all. An empty path: there is none.
- */
-static void find_way(const struct ibcc_topo *t, uint32_t src, uint32_t root, struct ibcc_route *r)
-{
-	const struct ibcc_topo_node *sw = &t->node[t->port[root].node];
-	unsigned int k;
-
-	for (uint32_t lid = 1; lid < sw->lft_len && lid <= IBCC_LID_MAX; lid++) {
-		if (sw->lft[lid] != t->port[root].num || t->lid_port[lid] == IBCC_NONE ||
-		    ibcc_route_follow(t, src, (uint16_t)lid, r) == -EINVAL)
-			continue;
-		for (k = 0; k < r->n && r->out[k] != root; k++)
-			;
-		if (k < r->n) {
-			r->n = k + 1;
-			return;
-		}
-	}
-	r->n = 0;
-}
-
 static json_t *tree(const struct ibcc_topo *t, const struct ibcc_root *root, bool *on)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; list && i < t->n_ports; i++)
-		on[i] = i == root->port;
-	for (uint32_t i = 0; i < root->n_sources; i++) {
-		struct ibcc_route r = { 0 };
-
-		if (root->source[i].role != IBCC_ROLE_CONTRIBUTOR &&
-		    root->source[i].role != IBCC_ROLE_CANDIDATE)
-			continue;
-		find_way(t, root->source[i].port, root->port, &r);
-		for (unsigned int k = 0; k < r.n; k++)
-			on[r.out[k]] = true;
-	}
+	memset(on, 0, t->n_ports * sizeof(*on));
+	ibcc_estimate_mark_tree(t, root, on);
 	for (uint32_t i = 0; list && i < t->n_ports; i++)
 		if (on[i])
 			json_array_append_new(list, place(t, i));

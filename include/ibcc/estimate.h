@@ -168,6 +168,11 @@ const struct ibcc_root *ibcc_estimate_find(const struct ibcc_estimate *p, uint32
 /* Whether it is a root in this pass. */
 bool ibcc_estimate_sees(const struct ibcc_estimate *p, const struct ibcc_root *r);
 
+/* Sets on[port] for the root's port, and for each port through which packets of its contributors,
+ * suspected ones too, leave on their way to it. Leaves the others.
+ */
+void ibcc_estimate_mark_tree(const struct ibcc_topo *t, const struct ibcc_root *root, bool *on);
+
 /* Room for the words about a root, whatever its names and numbers are. */
 #define IBCC_ROOT_WORDS_BYTES 2048u
 /* A sentence about a root in plain words: port by name, kind, evidence by counter, adapters.
