@@ -50,6 +50,10 @@ void ibcc_collector_ask_again(struct ibcc_collector *c);
  * pass may bring another topology, with the snapshot rebased to it. Times are by
  * ibcc_transport_fabric_ns(). Reads only.
  *
+ * Error counters of links are in PortCounters, which most ports are not asked for. So each port is
+ * asked for them once in 16 passes, in each pass a part of the ports: one MAD more for each 16 that
+ * read counters. Ports of a switch that is quiet are not asked.
+ *
  * The pass reads CongestionLog (IBA vol. 1, Annex A10) of the switches that mark by `actual`, the
  * settings of t (NULL: of none), with one MAD for each. Entries that are new since the last reading
  * go into ibcc_snapshot:mark. The ports that have marked since then go into

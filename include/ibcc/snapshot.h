@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <ibcc/counters.h>
+#include <ibcc/link_errors.h>
 #include <ibcc/topo.h>
 #include <ibcc/trust.h>
 
@@ -38,7 +39,8 @@ struct ibcc_port_sample {
 	 */
 	uint64_t kept_ns;
 	struct ibcc_delta delta;
-	struct ibcc_trust trust; /* by ibcc_trust_judge() */
+	struct ibcc_link_errors errors; /* read more seldom than `now` */
+	struct ibcc_trust trust;        /* by ibcc_trust_judge() */
 	enum ibcc_marked marked;
 };
 

@@ -127,14 +127,16 @@ static int fit(struct ibcc_collector *c, const struct ibcc_topo *t)
 		uint8_t num = t->port[i].num;
 
 		if (i >= c->n_ports || c->port[i].guid != guid || c->port[i].num != num)
-			c->port[i] = (struct ibcc_port_state){ .guid = guid, .num = num };
+			c->port[i] = (struct ibcc_port_state){
+				.guid = guid, .num = num, .errors_due = ibcc_errors_first(c, i)
+			};
 	}
 	c->n_nodes = t->n_nodes;
 	c->n_ports = t->n_ports;
 	return 0;
 }
 
-/* Notes when a node's ports were read last, and how late. */
+/* Notes when a node's ports were read last, and how late, and when their errors are due. */
 static void follow_node(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t node,
 			const struct ibcc_collector *old, const struct ibcc_topo *from)
 {
@@ -147,6 +149,8 @@ static void follow_node(struct ibcc_collector *c, const struct ibcc_topo *t, uin
 		struct ibcc_port_state *p = &c->port[n->first_port + i];
 		const struct ibcc_port_state *q = &old->port[from->node[was].first_port + i];
 
+		if (q->errors_due >= old->pass)
+			p->errors_due = c->pass + q->errors_due - old->pass;
 		p->last_t_ns = q->last_t_ns;
 		p->last_late_ns = q->last_late_ns;
 	}
@@ -290,6 +294,8 @@ static void take_counters(struct ibcc_collector *c, const struct ibcc_topo *t,
 		take_plain(&p->now, op->mad, !n->ext, n->plain_wait && has_tick(n, p));
 	else
 		take_con(p, &p->now, op->mad);
+	if (kind == IBCC_ASK_PLAIN && p->errors_asked)
+		ibcc_errors_take(p, op->mad);
 	if (kind == IBCC_ASK_CON)
 		p->con_refusal.wait = 0;
 }
@@ -313,6 +319,10 @@ int ibcc_collector_flush(struct ibcc_collector *c, struct ibcc_transport *tr,
 		case IBCC_ASK_EXT:
 		case IBCC_ASK_PLAIN:
 		case IBCC_ASK_CON: take_counters(c, t, op, kind, i); break;
+		case IBCC_ASK_ERRORS:
+			if (!op->err && is_genuine(c, t, op, i))
+				ibcc_errors_take(&c->port[i], op->mad);
+			break;
 		case IBCC_ASK_SLS: break; /* this question is never sent together with the others */
 		}
 	}
@@ -335,15 +345,22 @@ int ibcc_collector_add(struct ibcc_collector *c, const struct ibcc_topo *t, uint
 				      attr_id, t->port[port].num, tag);
 }
 
+/* Whether a port's PortCounters are read in each pass. */
+static bool reads_plain(const struct ibcc_node_state *n, const struct ibcc_port_state *p)
+{
+	return !n->ext || (!n->ext_wait && n->plain_wait && has_tick(n, p));
+}
+
 static int add_counters(struct ibcc_collector *c, const struct ibcc_topo *t, uint32_t port)
 {
 	const struct ibcc_node_state *n = &c->node[t->port[port].node];
-	const struct ibcc_port_state *p = &c->port[port];
+	struct ibcc_port_state *p = &c->port[port];
 	int rc = 0;
 
+	ibcc_errors_plan(c, p);
 	if (n->ext)
 		rc = ibcc_collector_add(c, t, port, IBCC_ASK_EXT, IBCC_PMA_ATTR_COUNTERS_EXT);
-	if (rc == 0 && (!n->ext || (!n->ext_wait && n->plain_wait && has_tick(n, p))))
+	if (rc == 0 && reads_plain(n, p))
 		rc = ibcc_collector_add(c, t, port, IBCC_ASK_PLAIN, IBCC_PMA_ATTR_COUNTERS);
 	if (rc == 0 && (p->fecn || p->becn) && !ibcc_topo_is_switch(t, t->port[port].node) &&
 	    (!p->con_refusal.wait || ibcc_refusal_is_due(&p->con_refusal, c->pass)))
@@ -381,6 +398,14 @@ static int wave_counters(struct ibcc_collector *c, struct ibcc_transport *tr,
 			continue;
 		c->node[i].answered = false;
 		rc = add_node(c, t, i, cc_key);
+		if (rc == 0)
+			rc = ibcc_collector_flush_if_full(c, tr, t);
+	}
+	/* Behind all others, so that no other reading comes later for it. */
+	for (uint32_t i = 0; i < t->n_ports && rc == 0; i++) {
+		if (!c->port[i].errors_asked || reads_plain(&c->node[t->port[i].node], &c->port[i]))
+			continue;
+		rc = ibcc_collector_add(c, t, i, IBCC_ASK_ERRORS, IBCC_PMA_ATTR_COUNTERS);
 		if (rc == 0)
 			rc = ibcc_collector_flush_if_full(c, tr, t);
 	}

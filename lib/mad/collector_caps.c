@@ -111,7 +111,7 @@ int ibcc_caps_ask_controls(struct ibcc_collector *c, struct ibcc_transport *tr,
 		struct ibcc_port_state *p = &c->port[i];
 
 		p->asked = ibcc_collector_is_active(t, i) && (!c->only || c->only[i]);
-		p->got = false;
+		p->got = p->errors_asked = p->errors_got = false;
 		p->err = 0;
 		p->now = (struct ibcc_counters){ 0 };
 		if (!p->asked || !c->node[t->port[i].node].known ||

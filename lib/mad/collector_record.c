@@ -87,6 +87,8 @@ void ibcc_collector_record(struct ibcc_collector *c, const struct ibcc_topo *t,
 			continue;
 		}
 		ibcc_snapshot_record(s, i, &p->now, 0);
+		if (p->errors_got)
+			ibcc_link_errors_take(&s->port[i].errors, p->t_ns, p->errors);
 		if (s->port[i].state == IBCC_SAMPLE_FRESH && in_time)
 			ibcc_units_look(c->units, t, i, tick_of(p), &s->port[i].delta);
 	}

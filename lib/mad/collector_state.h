@@ -22,6 +22,7 @@ enum ibcc_ask_kind {
 	IBCC_ASK_PLAIN,
 	IBCC_ASK_CON,
 	IBCC_ASK_SLS,
+	IBCC_ASK_ERRORS,
 	IBCC_ASK_SUM,      /* all ports of a switch together: PortCountersExtended, */
 	IBCC_ASK_SUM_WAIT, /* and PortCounters where the former lacks PortXmitWait */
 };
@@ -71,10 +72,13 @@ struct ibcc_port_state {
 	bool sls_add_up;  /* the SLs add up to what the port sent, as far as is known */
 	uint16_t sls;
 	uint32_t sl_words[IBCC_PMA_SLS];
+	uint64_t errors_due; /* the pass from which on its link's errors are read again */
 	/* in this pass */
 	bool asked, got;
+	bool errors_asked, errors_got;
 	int err;
 	uint64_t t_ns, late_ns; /* when the reading came, and how late at most */
+	uint16_t errors[IBCC_LINK_ERRORS];
 	struct ibcc_counters now;
 	uint64_t last_t_ns, last_late_ns; /* of the last reading */
 };
@@ -132,6 +136,13 @@ int ibcc_caps_ask_controls(struct ibcc_collector *c, struct ibcc_transport *tr,
 			   const struct ibcc_topo *t);
 void ibcc_caps_take_class(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t node);
 void ibcc_caps_take_control(struct ibcc_collector *c, const struct ibcc_mad_op *op, uint32_t port);
+
+/* collector_errors.c. The pass in which a port is asked for the first time; whether it is asked in
+ * this pass; takes what PortCounters says.
+ */
+uint64_t ibcc_errors_first(const struct ibcc_collector *c, uint32_t port);
+void ibcc_errors_plan(const struct ibcc_collector *c, struct ibcc_port_state *p);
+void ibcc_errors_take(struct ibcc_port_state *p, const uint8_t *mad);
 
 /* collector_sums.c: one request for all ports of a quiet switch, in place of one for each port. The
  * functions ask, using the readings of the pass before, and say which switches are quiet. They take

@@ -65,6 +65,7 @@ static inline void teardown(struct fixture *x)
 static inline void pass_with(struct fixture *x, const struct ibcc_settings *actual)
 {
 	memset(x->f->n_class, 0, sizeof(x->f->n_class));
+	x->f->n_plain = 0;
 	assert_int_equal(ibcc_collector_pass(x->c, x->tr, x->t, &x->s, 0, actual), 0);
 	assert_int_equal(x->f->base.stats.sets, 0);
 }

@@ -57,6 +57,11 @@ static inline int fake_pma(struct fake_fabric *f, const struct fake_node *n, uin
 		mad_set_field(data, 0, IB_PSC_TICK_F, n->tick);
 		mad_set_field64(data, 0, IB_PSC_OPTION_MASK_F, n->option_mask);
 	} else if (attr == 0x12) {
+		f->n_plain++;
+		mad_set_field(data, 0, IB_PC_ERR_SYM_F, c->symbol_errors);
+		mad_set_field(data, 0, IB_PC_LINK_DOWNED_F, c->downed);
+		mad_set_field(data, 0, IB_PC_XMT_DISCARDS_F, c->discards);
+		mad_set_field(data, 0, IB_PC_ERR_LOCALINTEG_F, c->integrity);
 		mad_set_field(data, 0, IB_PC_XMT_BYTES_F, (uint32_t)c->xmit_data);
 		mad_set_field(data, 0, IB_PC_RCV_BYTES_F, (uint32_t)c->rcv_data);
 		mad_set_field(data, 0, IB_PC_XMT_PKTS_F, (uint32_t)c->xmit_pkts);
