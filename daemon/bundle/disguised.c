@@ -230,6 +230,9 @@ int ibcc_disguised_cycle(const struct ibcc_cycle *from, const struct ibcc_disgui
 	out->collector = ibcc_collector_new();
 	if (!rc && !out->collector)
 		rc = -ENOMEM;
+	/* By the made-up names. */
+	if (!rc)
+		rc = ibcc_faults_find_loop(out->topo, &out->credit_loop);
 	if (!rc)
 		rc = take_samples(from, d, out);
 	if (!rc && from->actual_known)

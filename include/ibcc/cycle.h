@@ -16,6 +16,7 @@
 #include <ibcc/collect.h>
 #include <ibcc/control.h>
 #include <ibcc/estimate.h>
+#include <ibcc/faults.h>
 #include <ibcc/focus.h>
 #include <ibcc/ledger.h>
 #include <ibcc/plan.h>
@@ -80,6 +81,7 @@ struct ibcc_cycle {
 	struct ibcc_cycle_options options;
 	struct ibcc_transport *transport; /* borrowed */
 	struct ibcc_topo *topo;           /* owned; NULL before ibcc_cycle_set_topology() */
+	struct ibcc_why credit_loop;      /* of this topology; see ibcc_faults_find_loop() */
 	struct ibcc_collector *collector;
 	struct ibcc_estimator *estimator;
 	struct ibcc_tuner *tuner;

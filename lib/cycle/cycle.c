@@ -92,16 +92,19 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
 {
 	struct ibcc_collector *collector = NULL;
 	struct ibcc_settings actual = { 0 };
+	struct ibcc_why loop;
 
 	if (c->topo && ibcc_topo_equal(c->topo, topo)) {
 		if (c->topo->generation != topo->generation)
 			ibcc_collector_ask_again(c->collector);
+		for (uint32_t i = 0; i < topo->n_ports; i++)
+			c->topo->port[i].caps = topo->port[i].caps;
 		c->topo->generation = topo->generation;
 		ibcc_topo_free(topo);
 		return 0;
 	}
 	collector = ibcc_collector_new();
-	if (!collector || ibcc_settings_init(&actual, topo))
+	if (!collector || ibcc_settings_init(&actual, topo) || ibcc_faults_find_loop(topo, &loop))
 		goto no_memory;
 	ibcc_collector_set_deadline(collector, c->options.pass_deadline_ns);
 	if (c->topo && ibcc_collector_follow(collector, topo, c->collector, c->topo))
@@ -122,6 +125,7 @@ int ibcc_cycle_set_topology(struct ibcc_cycle *c, struct ibcc_topo *topo)
 	ibcc_audit_fini(&c->audit);
 	ibcc_focus_fini(&c->focus);
 	c->topo = topo;
+	c->credit_loop = loop;
 	ibcc_estimator_reset(c->estimator);
 	ibcc_cycle_forget(c);
 	return 0;
