@@ -191,6 +191,15 @@ static int set_marks(const struct ibcc_requests *q, const char *node, double v)
 	return k ? 0 : -ENOENT;
 }
 
+static int set_errors(const struct ibcc_requests *q, const char *node, double v)
+{
+	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+
+	if (k)
+		k->errors_permille = (uint16_t)v;
+	return k ? 0 : -ENOENT;
+}
+
 static int set_nvidia_cc(const struct ibcc_requests *q, const char *node, double v)
 {
 	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
@@ -234,6 +243,7 @@ static const struct knob knobs[] = {
 	{ "pma_sent_permille", VALUE_NUMBER, UINT16_MAX, true, set_sent },
 	{ "pma_wait_permille", VALUE_NUMBER, UINT16_MAX, true, set_wait },
 	{ "pma_marks_permille", VALUE_NUMBER, UINT16_MAX, true, set_marks },
+	{ "pma_errors_permille", VALUE_NUMBER, PERMILLE_MAX, true, set_errors },
 	{ "nvidia_cc", VALUE_SWITCH, 1, true, set_nvidia_cc },
 	{ "adaptive_sls", VALUE_NUMBER, UINT16_MAX, true, set_adaptive },
 	{ "cc_clock_permille", VALUE_NUMBER, CLOCK_MAX, true, set_clock },

@@ -124,9 +124,10 @@ static void port_info(void *arg, uint64_t node_guid, uint8_t *info)
 static void amend(void *arg, const struct ibcc_upstream_slot *slot, struct ibcc_wire_mad *m)
 {
 	struct simulator *s = arg;
+	uint32_t lid = ibcc_wire_is_response(m->mad) ? m->slid : m->dlid;
 
 	ibcc_fast_amend(s->fast, ibcc_upstream_node_guid(slot),
-			ibcc_world_lid_guid(s->world, ntohs((uint16_t)m->slid)), m->mad);
+			ibcc_world_lid_guid(s->world, ntohs((uint16_t)lid)), m->mad);
 }
 
 /* The fabric's side */
@@ -387,7 +388,7 @@ static int start(struct simulator *s)
 	s->up = ibcc_upstream_new(s->ev, up, &err);
 	if (!s->up)
 		return err;
-	ibcc_upstream_on_answer(s->up, amend, s);
+	ibcc_upstream_on_mad(s->up, amend, s);
 	s->world = ibcc_world_new(sc);
 	if (!s->world)
 		return -ENOMEM;

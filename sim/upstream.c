@@ -117,9 +117,12 @@ int ibcc_upstream_send(struct ibcc_upstream_slot *s, const struct ibcc_wire_mad 
 		return 0;
 	}
 	err = ibcc_pending_add(s->u->pending, m, done, arg, &out);
-	if (!err)
-		ibcc_sendq_put(&s->q, &out);
-	return err;
+	if (err)
+		return err;
+	if (s->u->amend)
+		s->u->amend(s->u->amend_arg, s, &out);
+	ibcc_sendq_put(&s->q, &out);
+	return 0;
 }
 
 int ibcc_upstream_expect(struct ibcc_upstream *u, const struct ibcc_wire_mad *m,
@@ -458,7 +461,7 @@ void ibcc_upstream_on_request(struct ibcc_upstream *u, ibcc_upstream_request *fn
 	u->request_arg = arg;
 }
 
-void ibcc_upstream_on_answer(struct ibcc_upstream *u, ibcc_upstream_amend *fn, void *arg)
+void ibcc_upstream_on_mad(struct ibcc_upstream *u, ibcc_upstream_amend *fn, void *arg)
 {
 	u->amend = fn;
 	u->amend_arg = arg;

@@ -46,10 +46,12 @@ typedef void ibcc_upstream_request(void *arg, struct ibcc_upstream_slot *s,
 				   const struct ibcc_wire_mad *m);
 void ibcc_upstream_on_request(struct ibcc_upstream *u, ibcc_upstream_request *fn, void *arg);
 
-/* Sets the function that may change ibsim's answers before they are delivered. */
+/* Sets the function that may change requests before ibsim gets them, and ibsim's answers before
+ * they are delivered.
+ */
 typedef void ibcc_upstream_amend(void *arg, const struct ibcc_upstream_slot *s,
-				 struct ibcc_wire_mad *answer);
-void ibcc_upstream_on_answer(struct ibcc_upstream *u, ibcc_upstream_amend *fn, void *arg);
+				 struct ibcc_wire_mad *m);
+void ibcc_upstream_on_mad(struct ibcc_upstream *u, ibcc_upstream_amend *fn, void *arg);
 
 /* Passes a request of control for the slot; `done` gets the answer (type IBCC_WIRE_ERROR if it
  * could not be sent). Requests are answered in order. -ENOMEM.

@@ -42,6 +42,8 @@ struct ibcc_agent_quirks {
 	 * received.
 	 */
 	uint16_t sent_permille, wait_permille, marks_permille;
+	/* SymbolErrorCounter of its ports, in permille of the packets received: a bad cable. */
+	uint16_t errors_permille;
 	enum ibcc_nvidia_cc vendor_cc;
 	bool adaptive; /* see struct ibcc_profile */
 	uint16_t adaptive_sls;

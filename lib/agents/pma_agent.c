@@ -25,7 +25,15 @@
 	 IBCC_PMA_OPT_VL_XMIT_TIME_CONG)
 
 /* Positions within PortCounters and PortCountersExtended, which are the bits of CounterSelect. */
-enum { C_DISCARDS = 6, C_XMIT_DATA = 12, C_RCV_DATA, C_XMIT_PKTS, C_RCV_PKTS, C_WAIT };
+enum {
+	C_SYMBOL_ERRORS = 0,
+	C_DISCARDS = 6,
+	C_XMIT_DATA = 12,
+	C_RCV_DATA,
+	C_XMIT_PKTS,
+	C_RCV_PKTS,
+	C_WAIT
+};
 enum { E_XMIT_DATA, E_RCV_DATA, E_XMIT_PKTS, E_RCV_PKTS, E_UCAST_XMIT, E_UCAST_RCV, E_WAIT = 8 };
 
 /* Where the counters of an attribute begin in a row (*first), and how many there are; 0: none. */
@@ -117,6 +125,8 @@ static void count(struct ibcc_agents *a, uint32_t port, uint64_t *row)
 	if (a->topo->port[port].rate_mbps)
 		ap->rate_mbps = ibcc_topo_link_mbps(a->topo, port);
 	tick = tick_ps(a, port);
+	row[PMA_COUNTERS + C_SYMBOL_ERRORS] =
+		c.rcv_pkts * a->quirks[a->topo->port[port].node].errors_permille / 1000;
 	row[PMA_COUNTERS + C_DISCARDS] = c.dropped;
 	row[PMA_COUNTERS + C_XMIT_DATA] = row[PMA_EXT + E_XMIT_DATA] = c.xmit_bytes / DATA_UNIT;
 	row[PMA_COUNTERS + C_RCV_DATA] = row[PMA_EXT + E_RCV_DATA] = c.rcv_bytes / DATA_UNIT;
@@ -152,6 +162,11 @@ static uint32_t selected(const uint8_t *mad, uint16_t attr_id, const struct ibcc
 	return (s->counters & 0xffu) | (select2 >> EXT_WAIT_BIT & 1) << E_WAIT;
 }
 
+static uint16_t at_most_16_bits(uint64_t v)
+{
+	return v < UINT16_MAX ? (uint16_t)v : UINT16_MAX;
+}
+
 /* Writes an attribute's counters into a MAD. */
 static void pack(uint8_t *mad, uint16_t attr_id, const uint64_t *v)
 {
@@ -159,8 +174,8 @@ static void pack(uint8_t *mad, uint16_t attr_id, const uint64_t *v)
 	struct ibcc_pma_counters_ext x = { 0 };
 
 	if (attr_id == IBCC_PMA_ATTR_COUNTERS) {
-		c.PortXmitDiscards =
-			v[C_DISCARDS] < UINT16_MAX ? (uint16_t)v[C_DISCARDS] : UINT16_MAX;
+		c.SymbolErrorCounter = at_most_16_bits(v[C_SYMBOL_ERRORS]);
+		c.PortXmitDiscards = at_most_16_bits(v[C_DISCARDS]);
 		c.PortXmitData = v[C_XMIT_DATA];
 		c.PortRcvData = v[C_RCV_DATA];
 		c.PortXmitPkts = v[C_XMIT_PKTS];
