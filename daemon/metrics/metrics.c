@@ -59,6 +59,8 @@ static void take_port(struct ibcc_metrics *m, const struct ibcc_cycle *c, uint32
 	};
 	memcpy(to->width, s->now.width, sizeof(to->width));
 	memcpy(to->v, s->now.v, sizeof(to->v));
+	to->has_errors = s->errors.t_ns;
+	memcpy(to->errors, s->errors.v, sizeof(to->errors));
 	m->n_unsure += ibcc_sample_is_known(s) &&
 		       ((s->delta.flags[IBCC_CTR_XMIT_DATA] | s->delta.flags[IBCC_CTR_XMIT_WAIT]) &
 			IBCC_DELTA_SATURATED);
@@ -127,6 +129,7 @@ static void take_followed(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 static int take_fabric(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 {
 	const struct ibcc_topo *t = c->topo;
+	struct ibcc_faults faults;
 	struct ibcc_why text;
 
 	/* One more element each, so that an empty array does not look like a lack of memory. */
@@ -147,6 +150,11 @@ static int take_fabric(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 		take_root(m, t, &c->estimate.root[i]);
 	if (c->tuner)
 		take_followed(m, c);
+	if (ibcc_faults_find(t, &c->snapshot, NULL, &faults))
+		return -1;
+	m->n_slow_links = faults.n_slow;
+	m->n_error_ports = faults.n_errors;
+	ibcc_faults_fini(&faults);
 	m->has_fabric = true;
 	m->decided = c->decided;
 	m->n_endports = t->n_endports;

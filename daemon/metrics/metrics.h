@@ -60,6 +60,8 @@ struct ibcc_metrics_port {
 	uint64_t tick_ps;
 	uint8_t width[IBCC_CTR_COUNT]; /* as in struct ibcc_counters; all 0: never read */
 	uint64_t v[IBCC_CTR_COUNT];
+	bool has_errors; /* its error counters were read */
+	uint16_t errors[IBCC_LINK_ERRORS];
 };
 
 /* An adapter's port that reacts to marks. */
@@ -99,6 +101,7 @@ struct ibcc_metrics {
 	uint32_t n_focus;   /* ports that are read more often than the rest */
 	uint32_t n_pending; /* writes of the plan that are not on the fabric yet */
 	uint32_t n_drifted, n_unknown, n_held_back, n_held_below;
+	uint32_t n_slow_links, n_error_ports;
 	uint64_t passes_cut, pass_ns;
 	uint32_t n_nodes, n_ports, n_holds, n_roots, n_followed;
 	struct ibcc_metrics_node *node; /* all owned from here on */

@@ -172,6 +172,10 @@ static void fabric(struct ibcc_text *o, const struct ibcc_metrics *m)
 	GAUGE(o, "ibcc_unknown_origin_endports",
 	      "Endports with congestion control on that the state file does not know.",
 	      m->n_unknown);
+	GAUGE(o, "ibcc_slow_links", "Links that run slower than both their ends can.",
+	      m->n_slow_links);
+	GAUGE(o, "ibcc_ports_with_link_errors",
+	      "Ports whose error counters grew between the last two readings.", m->n_error_ports);
 	GAUGE(o, "ibcc_held_back_endports", "Adapters that settings hold back at all times.",
 	      m->n_held_back);
 	GAUGE(o, "ibcc_held_below_endports",
@@ -231,6 +235,76 @@ static void counters(struct ibcc_text *o, const struct ibcc_metrics *m, const ch
 	}
 }
 
+/* Writes an error counter of all ports for which it was read, or only of those at one type of node.
+ */
+static void errors(struct ibcc_text *o, const struct ibcc_metrics *m, const char *name,
+		   const char *help, enum ibcc_link_error e, int want_switch)
+{
+	head(o, name, "counter", help);
+	for (uint32_t i = 0; i < m->n_ports; i++) {
+		const struct ibcc_metrics_port *p = &m->port[i];
+		const struct ibcc_metrics_node *n = &m->node[p->node];
+
+		if (!p->has_errors || (want_switch >= 0 && n->is_switch != want_switch))
+			continue;
+		open_port(o, name, n->guid, p->num);
+		ibcc_put(o, "} ");
+		ibcc_put_u64(o, p->errors[e]);
+		ibcc_put(o, "\n");
+	}
+}
+
+/* Names of each error counter: ours, and infiniband_exporter's for adapters and for switches. */
+static const struct {
+	const char *name, *compat[2];
+} error_names[IBCC_LINK_ERRORS] = {
+	[IBCC_LINK_ERROR_SYMBOL] = { "ibcc_port_symbol_error_total",
+				     { "infiniband_hca_port_symbol_error_total",
+				       "infiniband_switch_port_symbol_error_total" } },
+	[IBCC_LINK_ERROR_RECOVERY] = { "ibcc_port_link_error_recovery_total",
+				       { "infiniband_hca_port_link_error_recovery_total",
+					 "infiniband_switch_port_link_error_recovery_total" } },
+	[IBCC_LINK_ERROR_DOWNED] = { "ibcc_port_link_downed_total",
+				     { "infiniband_hca_port_link_downed_total",
+				       "infiniband_switch_port_link_downed_total" } },
+	[IBCC_LINK_ERROR_RCV] = { "ibcc_port_receive_errors_total",
+				  { "infiniband_hca_port_receive_errors_total",
+				    "infiniband_switch_port_receive_errors_total" } },
+	[IBCC_LINK_ERROR_RCV_REMOTE] = { "ibcc_port_receive_remote_physical_errors_total",
+					 { "infiniband_hca_port_receive_remote_physical_errors_"
+					   "total",
+					   "infiniband_switch_port_receive_remote_physical_errors_"
+					   "total" } },
+	[IBCC_LINK_ERROR_RCV_RELAY] = { "ibcc_port_receive_switch_relay_errors_total",
+					{ "infiniband_hca_port_receive_switch_relay_errors_total",
+					  "infiniband_switch_port_receive_switch_relay_errors_"
+					  "total" } },
+	[IBCC_LINK_ERROR_DISCARDS] = { "ibcc_port_transmit_discards_total",
+				       { "infiniband_hca_port_transmit_discards_total",
+					 "infiniband_switch_port_transmit_discards_total" } },
+	[IBCC_LINK_ERROR_XMIT_CONSTRAINT] = { "ibcc_port_transmit_constraint_errors_total",
+					      { "infiniband_hca_port_transmit_constraint_errors_"
+						"total",
+						"infiniband_switch_port_transmit_constraint_errors_"
+						"total" } },
+	[IBCC_LINK_ERROR_RCV_CONSTRAINT] = { "ibcc_port_receive_constraint_errors_total",
+					     { "infiniband_hca_port_receive_constraint_errors_"
+					       "total",
+					       "infiniband_switch_port_receive_constraint_errors_"
+					       "total" } },
+	[IBCC_LINK_ERROR_INTEGRITY] = { "ibcc_port_local_link_integrity_errors_total",
+					{ "infiniband_hca_port_local_link_integrity_errors_total",
+					  "infiniband_switch_port_local_link_integrity_errors_"
+					  "total" } },
+	[IBCC_LINK_ERROR_OVERRUN] = { "ibcc_port_excessive_buffer_overrun_errors_total",
+				      { "infiniband_hca_port_excessive_buffer_overrun_errors_total",
+					"infiniband_switch_port_excessive_buffer_overrun_errors_"
+					"total" } },
+	[IBCC_LINK_ERROR_VL15] = { "ibcc_port_vl15_dropped_total",
+				   { "infiniband_hca_port_vl15_dropped_total",
+				     "infiniband_switch_port_vl15_dropped_total" } },
+};
+
 static void ports(struct ibcc_text *o, const struct ibcc_metrics *m)
 {
 	counters(o, m, "ibcc_port_transmit_data_bytes_total", "PortXmitData, in bytes.",
@@ -249,6 +323,9 @@ static void ports(struct ibcc_text *o, const struct ibcc_metrics *m)
 	counters(o, m, "ibcc_port_becn_received_total",
 		 "PktRcvBECN: notifications received, each of which asks to send less.",
 		 IBCC_CTR_RCV_BECN, COUNT, -1);
+	for (unsigned int e = 0; e < IBCC_LINK_ERRORS; e++)
+		errors(o, m, error_names[e].name, ibcc_link_error_name((enum ibcc_link_error)e),
+		       (enum ibcc_link_error)e, -1);
 	head(o, "ibcc_port_rate_bytes_per_second", "gauge", "Data rate of the link.");
 	for (uint32_t i = 0; i < m->n_ports; i++) {
 		const struct ibcc_metrics_port *p = &m->port[i];
@@ -443,6 +520,10 @@ static void compat(struct ibcc_text *o, const struct ibcc_metrics *m)
 		compat_info(o, m, sw);
 		for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
 			counters(o, m, of[i].name[sw], of[i].help, of[i].ctr, of[i].unit, sw);
+		for (unsigned int e = 0; e < IBCC_LINK_ERRORS; e++)
+			errors(o, m, error_names[e].compat[sw],
+			       ibcc_link_error_name((enum ibcc_link_error)e),
+			       (enum ibcc_link_error)e, sw);
 	}
 }
 

@@ -27,7 +27,7 @@ lib/state            lib/base lib/codec lib/formats lib/ledger lib/text lib/topo
 lib/cycle            lib/base lib/counters lib/formats lib/law lib/ledger lib/mad lib/state lib/text lib/topo
 opensm-plugin        lib/codec lib/ledger lib/mad lib/topo
 sim                  lib/agents lib/codec lib/engine lib/formats lib/mad lib/text lib/topo
-daemon/metrics       lib/base lib/cycle lib/law lib/ledger lib/text
+daemon/metrics       lib/base lib/counters lib/cycle lib/law lib/ledger lib/text
 daemon/report        lib/counters lib/cycle lib/engine lib/formats lib/law lib/ledger lib/mad lib/text lib/topo
 daemon/predict       lib/base lib/demand lib/engine lib/formats lib/law lib/ledger lib/state lib/text lib/topo daemon/report
 daemon/bundle        lib/base lib/counters lib/demand lib/law lib/ledger lib/mad lib/text lib/topo daemon/predict daemon/report

@@ -41,7 +41,7 @@ for a in $(sed -n 's/.*- alert: //p' "$rules"); do
 done
 echo "ok - alerts rest on what is exported"
 
-sed -n 's/^\.It Li \([a-z_]*\).*/\1/p' man/ibcc-metrics.7 | sort -u >"$tmp/manual"
+sed -n 's/^\.It Li \([a-z0-9_]*\).*/\1/p' man/ibcc-metrics.7 | sort -u >"$tmp/manual"
 grep '^ibcc_' "$tmp/exported" >"$tmp/own"
 diff "$tmp/own" "$tmp/manual" >"$tmp/diff" || { cat "$tmp/diff"; not_ok "the manual has other metrics than the sources"; }
 echo "ok - the manual has all metrics"

@@ -179,6 +179,46 @@ static void test_seams(void **state)
 	assert_line(text, "ibcc_leader 0");
 }
 
+static void test_link_errors(void **state)
+{
+	struct fixture *f = *state;
+	const struct ibcc_topo *t = f->c.topo;
+	uint32_t src = fabric_port(t, LUSTRE_SRC1, 1), sw = fabric_port(t, LUSTRE_SW1, 5);
+	struct ibcc_link_errors *e = &f->c.snapshot.port[src].errors;
+	const struct ibcc_link_caps edr = { 3, 0x6e };
+	const char *text = take(f);
+	char line[256];
+
+	assert_line(text, "ibcc_slow_links 0");
+	assert_line(text, "ibcc_ports_with_link_errors 0");
+	/* Never read: missing. */
+	assert_null(strstr(text, "ibcc_port_symbol_error_total{"));
+	e->t_ns = 2000000000;
+	e->dt_ns = 1000000000;
+	e->v[IBCC_LINK_ERROR_SYMBOL] = 4711;
+	e->v[IBCC_LINK_ERROR_VL15] = 3;
+	e->grown[IBCC_LINK_ERROR_SYMBOL] = 100;
+	f->c.topo->port[sw].caps = f->c.topo->port[t->port[sw].peer].caps = edr;
+	f->now.compat = true;
+	text = take(f);
+	assert_line(text, "ibcc_slow_links 1");
+	assert_line(text, "ibcc_ports_with_link_errors 1");
+	snprintf(line, sizeof(line),
+		 "ibcc_port_symbol_error_total{guid=\"0x%016" PRIx64 "\",port=\"1\"} 4711",
+		 t->node[LUSTRE_SRC1].guid);
+	assert_line(text, line);
+	snprintf(line, sizeof(line),
+		 "ibcc_port_vl15_dropped_total{guid=\"0x%016" PRIx64 "\",port=\"1\"} 3",
+		 t->node[LUSTRE_SRC1].guid);
+	assert_line(text, line);
+	snprintf(line, sizeof(line),
+		 "infiniband_hca_port_symbol_error_total{guid=\"0x%016" PRIx64
+		 "\",port=\"1\"} 4711",
+		 t->node[LUSTRE_SRC1].guid);
+	assert_line(text, line);
+	assert_null(strstr(text, "infiniband_switch_port_symbol_error_total{"));
+}
+
 /* Three passes: the first begins at zero, PortXmitData counts words of 4 bytes, a tick is 8 ns. */
 static void test_counters(void **state)
 {
@@ -416,6 +456,7 @@ int main(void)
 		TEST(test_without_fabric),
 		TEST(test_service),
 		TEST(test_seams),
+		TEST(test_link_errors),
 		TEST(test_counters),
 		TEST(test_what_was_never_read_is_not_told),
 		TEST(test_names_are_escaped),
