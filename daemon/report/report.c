@@ -78,6 +78,7 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 	const struct ibcc_topo *t = c->topo;
 	uint32_t switches = 0, links = 0, i, adapters = 0;
 	struct ibcc_why clock, silent = { "" };
+	json_t *o;
 
 	ibcc_collector_clock_trouble(c->collector, &clock);
 	ibcc_topo_gaps_text(t, silent.text, sizeof(silent.text));
@@ -89,7 +90,7 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 	}
 	for (i = 0; i < t->n_ports; i++)
 		links += t->port[i].peer != IBCC_NONE && t->port[i].peer > i;
-	return json_pack(
+	o = json_pack(
 		"{si si si si si sI ss sI sI sI sI sI sI si si si si ss so so so so so so so "
 		"so so}",
 		"nodes", (int)t->n_nodes, "switches", (int)switches, "channel_adapters",
@@ -110,6 +111,10 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 		"apart", ibcc_report_apart(c->topo), "gaps", ibcc_report_gaps(t), "silent",
 		silent.text[0] ? ibcc_json_text(silent.text) : json_null(), "blind",
 		c->decided && !c->estimate.trustworthy ? ibcc_report_decided(c) : json_null());
+	if (!o || !ibcc_report_add_faults(c, o))
+		return o;
+	json_decref(o);
+	return NULL;
 }
 
 static json_t *source_object(const struct ibcc_topo *t, const struct ibcc_source *s)

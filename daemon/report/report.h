@@ -51,6 +51,18 @@ json_t *ibcc_report_apart(const struct ibcc_topo *t);
 /* Sentences about what the counters cannot show: [string]. */
 json_t *ibcc_report_counters(const struct ibcc_cycle *c);
 
+/* Adds to the fabric's object "warnings", sentences about faults that a plan has to name: links on
+ * the tree of a root, and a credit loop; and "links_slow" and "ports_with_errors", how many there
+ * are on the whole fabric. Returns 0, or -1 without memory.
+ */
+int ibcc_report_add_faults(const struct ibcc_cycle *c, json_t *fabric);
+/* All of them, {"slow","errors","credit_loop"}: links
+ * [{"node_guid","node","port","peer","speed","link_mbps","best_speed","best_mbps","on_tree","text"}],
+ * ports [{"node_guid","node","port","peer","interval_ms","counters","on_tree","text"}] with how
+ * much each counter grew in the interval, and a sentence or null. The lists are folded.
+ */
+json_t *ibcc_report_faults(const struct ibcc_cycle *c);
+
 /* Endports that timed out, refused or needed a retry since the port was opened,
  * [{"node_guid","node","port","lid","sent","retried","answered","refused","timed_out"}]. `s` is
  * indexed by LID and may be NULL.

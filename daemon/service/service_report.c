@@ -129,12 +129,13 @@ int ibcc_service_report(struct ibcc_service *s, json_t **out, struct ibcc_why *w
 	if (gethostname(host, sizeof(host) - 1))
 		host[0] = '\0';
 	c = ibcc_service_cycle(s);
-	*out = json_pack("{si ss sI so so so so so so}", "schema", IBCC_REPORT_SCHEMA, "version",
+	*out = json_pack("{si ss sI so so so so so so so}", "schema", IBCC_REPORT_SCHEMA, "version",
 			 IBCC_VERSION, "made", (json_int_t)time(NULL), "host", ibcc_json_text(host),
 			 "status", ibcc_service_status(s), "error",
 			 rc ? ibcc_json_text(why->text) : json_null(), "plan",
 			 plan ? plan : json_null(), "map", c ? ibcc_report_map(c) : json_null(),
-			 "settings", c ? settings(c) : json_null());
+			 "links", c ? ibcc_report_faults(c) : json_null(), "settings",
+			 c ? settings(c) : json_null());
 	if (*out)
 		add_history(s, *out);
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");

@@ -15,6 +15,19 @@
 #include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
+/* Prints faults that the plan does not cure. */
+static void print_warnings(const json_t *list)
+{
+	const json_t *o;
+	char label[48];
+	size_t i;
+
+	snprintf(label, sizeof(label), "%sWarning:%s ", tune_style(TUNE_YELLOW),
+		 tune_style(TUNE_PLAIN));
+	json_array_foreach (list, i, o)
+		tune_say(label, "%s", json_string_value(o));
+}
+
 static void print_snapshot_age(const json_t *a)
 {
 	if (json_is_integer(json_object_get(a, "age_ms")))
@@ -162,6 +175,7 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 	}
 	if (tune_str(a, "verdict")[0])
 		tune_say("Verdict: ", "%s", tune_str(a, "verdict"));
+	print_warnings(json_object_get(json_object_get(a, "fabric"), "warnings"));
 	if (!made)
 		print_sum(a);
 	print_fabric(json_object_get(a, "fabric"));

@@ -213,6 +213,20 @@ static void print_list(FILE *out, const char *what, const json_t *list)
 		fprintf(out, "%-11s%s\n", i ? "" : what, json_string_value(o));
 }
 
+/* The links that the warnings leave out: they are on no root's tree. */
+static void print_links(FILE *out, const json_t *fabric)
+{
+	json_int_t slow = tune_int(fabric, "links_slow");
+	json_int_t errors = tune_int(fabric, "ports_with_errors");
+
+	if (slow || errors)
+		fprintf(out,
+			"Links:     %lld run%s slower than both ends can, %lld port%s link errors; "
+			"ibcc-tune report lists them\n",
+			(long long)slow, slow == 1 ? "s" : "", (long long)errors,
+			errors == 1 ? " counts" : "s count");
+}
+
 static void print_line(FILE *out, const char *what, const char *text)
 {
 	if (text[0])
@@ -227,6 +241,7 @@ static void write_status(FILE *out, const json_t *s)
 	print_line(out, "Verdict:", tune_str(s, "verdict"));
 	print_line(out, "Blocked:", tune_blocked_text(s, text, sizeof(text)));
 	print_line(out, "Effect:", tune_gain_text(s, text, sizeof(text)));
+	print_list(out, "Warning:", json_object_get(json_object_get(s, "fabric"), "warnings"));
 	fprintf(out, "Daemon:    ibcc-tuned %s, pid %lld, up %lld s, configuration %s%s\n",
 		tune_str(s, "version"), tune_int(s, "pid"), tune_int(s, "uptime_s"),
 		tune_str(s, "config_file"),
@@ -244,6 +259,7 @@ static void write_status(FILE *out, const json_t *s)
 	print_unread(out, json_object_get(json_object_get(s, "fabric"), "unread"));
 	print_unsure(out, json_object_get(json_object_get(s, "fabric"), "unsure"));
 	print_doubted(out, json_object_get(json_object_get(s, "fabric"), "doubted"));
+	print_links(out, json_object_get(s, "fabric"));
 	print_list(out, "Counters:", json_object_get(json_object_get(s, "fabric"), "counters"));
 	print_list(out, "Ignored:", json_object_get(json_object_get(s, "fabric"), "apart"));
 	print_line(out, "Discovery:", tune_str(s, "discovery_trouble"));

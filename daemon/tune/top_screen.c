@@ -179,6 +179,22 @@ static void put_roots(FILE *out, const json_t *roots, json_int_t all, int column
 	tune_table_print_legend(out, columns, column, n_columns);
 }
 
+/* The first warning; the others are counted. */
+static void put_warnings(FILE *out, const json_t *list, int columns)
+{
+	char text[TUNE_SENTENCE_BYTES];
+	size_t n = json_array_size(list);
+
+	if (!n)
+		return;
+	snprintf(text, sizeof(text), "%s", json_string_value(json_array_get(list, 0)));
+	put(out, "Warning", text, columns);
+	if (n > 1) {
+		snprintf(text, sizeof(text), "%zu more in ibcc-tune status", n - 1);
+		put(out, "", text, columns);
+	}
+}
+
 static void put_daemon(FILE *out, const json_t *s, int columns)
 {
 	const char *state = tune_str(s, "state"), *paused = tune_str(s, "paused");
@@ -213,6 +229,7 @@ void tune_top_screen(FILE *out, const json_t *s, const char *trouble, time_t now
 	/* One line each: the most blocked sender and the largest gain come first. */
 	put_lines(out, "Blocked", tune_blocked_text(s, text, sizeof(text)), columns, 1);
 	put_lines(out, "Effect", tune_gain_text(s, text, sizeof(text)), columns, 1);
+	put_warnings(out, json_object_get(f, "warnings"), columns);
 	put_daemon(out, s, columns);
 	if (json_is_object(f)) {
 		snprintf(text, sizeof(text),

@@ -35,14 +35,31 @@ static void test_keys(void **state)
 					   "writes",    "error",       "decisions",  "situation",
 					   "step",      "recommended", "refused",    "followed",
 					   "others",    NULL };
-	static const char *const fabric[] = {
-		"nodes",           "switches",    "channel_adapters", "endports",
-		"links",           "generation",  "source",           "pass",
-		"interval_us",     "ports_fresh", "ports_stale",      "ports_unreachable",
-		"ports_saturated", "pass_us",     "pass_deadline_us", "longest_pass_us",
-		"passes_cut",      "clock",       "unread",           "unsure",
-		"doubted",         NULL
-	};
+	static const char *const fabric[] = { "nodes",
+					      "switches",
+					      "channel_adapters",
+					      "endports",
+					      "links",
+					      "generation",
+					      "source",
+					      "pass",
+					      "interval_us",
+					      "ports_fresh",
+					      "ports_stale",
+					      "ports_unreachable",
+					      "ports_saturated",
+					      "pass_us",
+					      "pass_deadline_us",
+					      "longest_pass_us",
+					      "passes_cut",
+					      "clock",
+					      "unread",
+					      "unsure",
+					      "doubted",
+					      "warnings",
+					      "links_slow",
+					      "ports_with_errors",
+					      NULL };
 	static const char *const root[] = { "node_guid",
 					    "node",
 					    "port",
@@ -337,9 +354,61 @@ static void test_gate(void **state)
 			 -EOPNOTSUPP);
 }
 
+/* A slow link on the root's tree, one that is not, and more bad cables than there is room for. */
+static void test_faults(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_cycle *c = &f->c;
+	uint32_t between = fabric_port(c->topo, LUSTRE_SW1, 5), n = 0;
+	uint32_t fast = fabric_port(c->topo, LUSTRE_FAST, 1);
+	const struct ibcc_link_caps edr = { 3, 0x6e };
+	json_t *o, *list;
+
+	c->snapshot = f->tr.s; /* lent */
+	c->decided = true;
+	c->topo->port[between].caps = c->topo->port[c->topo->port[between].peer].caps = edr;
+	c->topo->port[fast].caps = c->topo->port[c->topo->port[fast].peer].caps = edr;
+	o = ibcc_json_unfold(ibcc_report_faults(c));
+	list = json_object_get(o, "slow");
+	assert_int_equal(json_array_size(list), 2);
+	assert_true(json_is_true(json_object_get(json_array_get(list, 0), "on_tree")));
+	assert_true(json_is_false(json_object_get(json_array_get(list, 1), "on_tree")));
+	/* Its width is not known. */
+	assert_true(json_is_null(json_object_get(json_array_get(list, 0), "speed")));
+	assert_string_equal(
+		json_string_value(json_object_get(json_array_get(list, 0), "best_speed")), "4xEDR");
+	assert_true(json_is_null(json_object_get(o, "credit_loop")));
+	json_decref(o);
+	o = ibcc_report_fabric(c, "plugin");
+	assert_int_equal(json_array_size(json_object_get(o, "warnings")), 1);
+	assert_int_equal(json_integer_value(json_object_get(o, "links_slow")), 2);
+	json_decref(o);
+
+	for (uint32_t i = 0; i < c->topo->n_ports; i++) {
+		struct ibcc_link_errors *e = &f->tr.s.port[i].errors;
+
+		if (c->topo->port[i].peer == IBCC_NONE)
+			continue;
+		e->t_ns = e->dt_ns = 1000000000;
+		e->grown[IBCC_LINK_ERROR_DOWNED] = 1;
+		n++;
+	}
+	ibcc_why_set(&c->credit_loop, 0, "a loop");
+	o = ibcc_report_fabric(c, "plugin");
+	/* The loop, eight links, and how many more. */
+	list = json_object_get(o, "warnings");
+	assert_int_equal(json_array_size(list), 10);
+	assert_string_equal(json_string_value(json_array_get(list, 0)), "a loop");
+	assert_non_null(strstr(json_string_value(json_array_get(list, 9)), " more links"));
+	assert_int_equal(json_integer_value(json_object_get(o, "ports_with_errors")), n);
+	json_decref(o);
+	memset(&c->snapshot, 0, sizeof(c->snapshot));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_faults, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_keys, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_who_is_who, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_prediction, setup, teardown),

@@ -22,6 +22,7 @@
 #define ROOTS   6u
 #define SOURCES 12u /* sources of the first root */
 #define FURTHER 5u  /* sources of each further root */
+#define LINKS   50u /* faulty links of each kind */
 
 static void when_text(char *buf, size_t len, json_int_t seconds)
 {
@@ -313,11 +314,31 @@ static void write_nodes(FILE *out, bool *any, const char *what, const json_t *li
 	write_sentence(out, any, what, text);
 }
 
+/* Links that run too slowly, or count errors. */
+static void write_links(FILE *out, bool *any, const char *what, const json_t *list)
+{
+	char text[TUNE_SENTENCE_BYTES];
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach (list, i, o) {
+		if (i == LINKS)
+			break;
+		tune_rates_in(tune_str(o, "text"), text, sizeof(text));
+		write_sentence(out, any, what, text);
+	}
+	if (json_array_size(list) <= LINKS)
+		return;
+	snprintf(text, sizeof(text), "and %zu more", json_array_size(list) - LINKS);
+	write_sentence(out, any, what, text);
+}
+
 static void write_notes(FILE *out, const json_t *report)
 {
 	const json_t *status = json_object_get(report, "status"), *o;
 	const json_t *fabric = json_object_get(status, "fabric");
 	const json_t *vendor = json_object_get(status, "nvidia");
+	const json_t *links = json_object_get(report, "links");
 	char text[TUNE_SENTENCE_BYTES];
 	bool any = false;
 	size_t i;
@@ -339,6 +360,9 @@ static void write_notes(FILE *out, const json_t *report)
 	write_sentence(out, &any, "Foreign settings",
 		       tune_str(json_object_get(status, "unknown_origin"), "text"));
 	write_sentence(out, &any, "Routing", tune_str(status, "routing"));
+	write_sentence(out, &any, "Routes", tune_str(links, "credit_loop"));
+	write_links(out, &any, "Slow link", json_object_get(links, "slow"));
+	write_links(out, &any, "Link errors", json_object_get(links, "errors"));
 	write_sentence(out, &any, "NVIDIA", tune_str(vendor, "text"));
 	write_sentence(out, &any, "What its operator can do", tune_str(vendor, "advice"));
 	write_nodes(out, &any, "Ports not read", json_object_get(fabric, "unread"));
@@ -369,12 +393,17 @@ void ibcc_fabric_page_sections(FILE *out, const json_t *report)
 {
 	const json_t *plan = json_object_get(report, "plan");
 	const json_t *settings = json_object_get(report, "settings");
-	const json_t *status = json_object_get(report, "status");
+	const json_t *status = json_object_get(report, "status"), *o;
+	const json_t *warnings = json_object_get(json_object_get(status, "fabric"), "warnings");
 	char text[TUNE_SENTENCE_BYTES];
+	size_t i;
 
 	write_line(out, "", tune_str(status, "verdict"));
 	write_line(out, "Blocked: ", tune_blocked_text(status, text, sizeof(text)));
 	write_line(out, "Effect ", tune_gain_text(status, text, sizeof(text)));
+	json_array_foreach (warnings, i, o)
+		write_line(out,
+			   "Warning: ", tune_rates_in(json_string_value(o), text, sizeof(text)));
 	write_figures(out, status);
 	write_map(out, report);
 	if (json_is_object(plan))

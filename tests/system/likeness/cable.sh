@@ -22,6 +22,7 @@ traffic()
 
 switches=2 hosts=12 links=18
 ends='2 4xDDR,34 4xEDR'
+slow=1
 types='0x2c9/0x1013 12 100000:12, 0x2c9/0xcb20 2 16000:2 100000:22'
 root='a 33 input 16000'
 sources='a1 a2 a3 a4'

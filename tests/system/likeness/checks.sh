@@ -6,6 +6,7 @@
 # and figures that follow from these two, each with its reason:
 #   switches hosts links    how many there are, without aggregation nodes
 #   ends                    lines of ibnetdiscover by rate: two for each link
+#   slow                    links that run slower than both ends can; 0 if it is not said
 #   types                   device types, as VENDOR/DEVICE COUNT MBPS:PORTS...
 #   flow                    keys of source and receiver of a flow that the root holds up
 #   root                    KEY PORT KIND MBPS of the port where congestion starts
@@ -30,7 +31,7 @@ load_likeness()
 {
 	likeness=$1
 	speed=$SIM_SPEED
-	unset near beside_hidden silent_switch hidden_switch before_hidden hidden_kind
+	unset slow near beside_hidden silent_switch hidden_switch before_hidden hidden_kind
 	node_keys=() node_id=() node_guid=() node_ports=() node_device=() node_desc=() described=() cabled=()
 	# shellcheck source=/dev/null
 	. "$top/tests/system/likeness/$likeness.sh"
@@ -113,10 +114,10 @@ check_show()
 # check_status: of a daemon that observes.
 check_status()
 {
-	becomes "status: the size of the fabric, ports read, without, doubted, state" '[(.fabric |
+	becomes "status: the size of the fabric, ports read, without, doubted, slow links, state" '[(.fabric |
 		"\(.switches) switches, \(.channel_adapters) hosts, \(.links) links", .ports_fresh, (.unread | length),
-		(.doubted | length)), .state] | join("; ")' \
-		"$switches switches, $hosts hosts, $links links; $((2 * links)); 0; 0; ok" status
+		(.doubted | length), .links_slow), .state] | join("; ")' \
+		"$switches switches, $hosts hosts, $links links; $((2 * links)); 0; 0; ${slow-0}; ok" status
 	tune status >"$TMP/text" 2>&1
 	check "$(say "status: the same in words")" grep -q \
 		"^Fabric: *$switches switches, $hosts channel adapters, $links links (from discovery)" "$TMP/text"
