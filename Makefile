@@ -214,7 +214,7 @@ tests: $(test_programs)
 $(B)/obj/%.o: %.c Makefile
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CPPFLAGS) $(EXTRA_CPPFLAGS) $(ALL_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(ALL_CPPFLAGS) $(EXTRA_CPPFLAGS) $(TEST_CPPFLAGS) $(ALL_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
 # Tests run for moments: to optimize them costs more than it brings, but for the second model of the fabric.
 $(B)/obj/tests/%.o: EXTRA_CFLAGS := -O0 -U_FORTIFY_SOURCE
 $(B)/obj/tests/sim/reference.o: EXTRA_CFLAGS :=
@@ -281,15 +281,8 @@ $(B)/tests/unit/test_predictor_clock: EXTRA_LIBS += -Wl,--wrap=time
 $(B)/tests/unit/test_state_reader: EXTRA_LIBS += -Wl,--wrap=sqlite3_busy_timeout
 # Has a prediction that never ends.
 $(B)/tests/sim/test_predict_beside: EXTRA_LIBS += -Wl,--wrap=ibcc_predict
-$(B)/tests/unit/%: $(B)/obj/tests/unit/%.o $(TEST_DEPS)
-	$(call say,LD,$@)
-	$(link)
-$(B)/tests/sim/%: $(B)/obj/tests/sim/%.o $(TEST_DEPS)
-	$(call say,LD,$@)
-	$(link)
 # Verbs without a device; also to be preloaded.
 verbs_double := $(patsubst %,$(B)/obj/tests/double/%.o,verbs device faults)
-$(filter $(B)/tests/unit/test_perf_%,$(unit_tests)): $(verbs_double) $(B)/obj/tests/double/cm.o
 $(B)/tests/double/libibverbs-double.so: $(verbs_double)
 # A wall clock that a test sets.
 $(B)/tests/double/libclock-double.so: $(B)/obj/tests/double/clock.o
@@ -299,8 +292,38 @@ $(B)/tests/double/lib%-double.so:
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_SHARED) $(LDFLAGS) -shared -o $@ $^ -lpthread
+
+# The tests of a folder are one program (tests/entry.h), and those of ibcc-perf another, with the double of verbs. Alone
+# are those with --wrap or a function of their own in place of a library's, which would hold for all, and those that
+# read arguments.
+unit_alone := $(patsubst %,$(B)/tests/unit/test_%,estimate_no_memory log names netfile notices plugin_fabric plugin_options \
+	      predictor_clock sa_client sim_pace state_reader steady umad_port)
+sim_alone  := $(patsubst %,$(B)/tests/sim/test_%,bcn engine_conservation predict_beside)
+perf_tests := $(filter $(B)/tests/unit/test_perf_%,$(unit_tests))
+unit_shared := $(filter-out $(unit_alone) $(perf_tests),$(unit_tests))
+sim_shared := $(filter-out $(sim_alone),$(sim_tests))
+test_obj = $(patsubst $(B)/%,$(B)/obj/%.o,$(1)) $(B)/obj/tests/main.o
+$(filter-out %/main.o,$(call test_obj,$(unit_shared) $(perf_tests) $(sim_shared))): \
+	TEST_CPPFLAGS = -include tests/entry.h -Dmain=main_of_$(basename $(@F))
+
+$(B)/tests/unit/all: $(call test_obj,$(unit_shared)) $(TEST_DEPS)
+	$(call say,LD,$@)
+	$(link)
+$(B)/tests/unit/perf: $(call test_obj,$(perf_tests)) $(verbs_double) $(B)/obj/tests/double/cm.o $(TEST_DEPS)
+	$(call say,LD,$@)
+	$(link)
 # The model a second time, which the engine is compared with.
-$(B)/tests/sim/test_reference $(B)/tests/sim/test_reference_model: $(B)/obj/tests/sim/reference.o
+$(B)/tests/sim/all: $(call test_obj,$(sim_shared)) $(B)/obj/tests/sim/reference.o $(TEST_DEPS)
+	$(call say,LD,$@)
+	$(link)
+$(unit_shared): $(B)/tests/unit/all
+$(perf_tests): $(B)/tests/unit/perf
+$(sim_shared): $(B)/tests/sim/all
+$(unit_shared) $(perf_tests) $(sim_shared):
+	$(Q)ln -sf $(<F) $@
+$(unit_alone) $(sim_alone): $(B)/%: $(B)/obj/%.o $(TEST_DEPS)
+	$(call say,LD,$@)
+	$(link)
 $(B)/tests/fuzz/%: $(B)/obj/tests/fuzz/%.o $(B)/obj/tests/fuzz/replay.o $(TEST_DEPS)
 	$(call say,LD,$@)
 	$(link)
