@@ -16,10 +16,10 @@ rate()
 # middle_rate NODE: the median over seven passes, of which the first began after this.
 middle_rate()
 {
-	local i pass
+	local pass
 	status . >/dev/null
 	pass=$(($(jq .fabric.pass "$TMP/status.json") + 1))
-	for i in 1 2 3 4 5 6 7; do
+	for _ in 1 2 3 4 5 6 7; do
 		pass=$((pass + 1))
 		wait_until 30 passes $pass || fail "no more passes: $(told)"
 		pass=$(jq .fabric.pass "$TMP/status.json")
