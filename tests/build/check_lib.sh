@@ -136,10 +136,8 @@ never()
 {
 	pattern=$1 advice=$2
 	shift 2
-	for f; do
-		[ -s "$f" ] || not_ok "$f: no such file"
-		! grep -nE -- "$pattern" "$f" >"$tmp/out" || not_ok "$f: $advice"
-	done
+	for f; do [ -s "$f" ] || not_ok "$f: no such file"; done
+	! grep -nE -- "$pattern" "$@" /dev/null >"$tmp/out" || not_ok "$advice"
 }
 # That each of the patterns finds what it is for.
 finds() { printf '%s\n' "$2" | grep -qE -- "$1" || not_ok "the pattern $1 does not find $2"; }

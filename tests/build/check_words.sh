@@ -13,10 +13,9 @@ call='\b(strn?cmp|strn?casecmp|strstr|strcasestr|memcmp|memmem|ibcc_hash|fnmatch
 # compared: calls of what comes in that compare or hash a sentence.
 compared() { grep -oP "$call" | grep -P "$held" || true; }
 # An argument may be on the next line.
-find lib daemon opensm-plugin include -name '*.[ch]' | sort | while read -r f; do
-	printf '\n%s\n' "$f"
-	tr '\n\t' '  ' <"$f"
-done >"$tmp/all"
+find lib daemon opensm-plugin include -name '*.[ch]' | sort | xargs awk '
+	FNR == 1 { printf "\n%s\n", FILENAME }
+	{ gsub(/\t/, " "); printf "%s ", $0 }' >"$tmp/all"
 [ "$(grep -oP "$call" "$tmp/all" | wc -l)" -gt 200 ] || not_ok "hardly a call was found"
 compared <"$tmp/all" >"$tmp/found"
 [ ! -s "$tmp/found" ] || { cat "$tmp/found"; not_ok "a sentence is compared, or hashed"; }

@@ -11,10 +11,10 @@ pieces='v?snprintf|ibcc_text_add|ibcc_text_say'
 text='"(?:\\.|[^"\\])*"'
 call="(?:$messages|$pieces)\\b *(?<args>\\((?:[^\"();]|$text|(?&args))*\\))"
 pattern="(?<![\\w\"])(?:$call|return\\b(?:[^\"();]|$text)*;)"
-find daemon lib -name '*.c' ! -path 'lib/law/words*' | LC_ALL=C sort | while read -r f; do
-	tr '\n\t' '  ' <"$f"
-	echo
-done | grep -oP "$pattern" |
+find daemon lib -name '*.c' ! -path 'lib/law/words*' | LC_ALL=C sort | xargs awk '
+	FNR == 1 && NR > 1 { print "" }
+	{ gsub(/\t/, " "); printf "%s ", $0 }
+	END { print "" }' | grep -oP "$pattern" |
 	sed -E 's/\\"/\x01/g; s/" *PRI[a-z0-9]* *"//g; s/" *"//g' |
 	awk -F '"' '{
 		message = $1 !~ /^(v?snprintf|ibcc_text|return)/
