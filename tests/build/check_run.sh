@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # What runs the tests: side by side, told in order, counted, those that fail or hang told of, and ended with all
-# that they have started.
+# that they have started. And limit.sh, by which a command that does not end is ended.
 set -eu
 unset T
 export JOBS=2
@@ -78,3 +78,13 @@ kill -TERM $runner
 [ -e "$tmp/cleaned" ] || not_ok "a test that is stopped cannot clean up"
 eventually gone "$(cat "$tmp/left")" || not_ok "what a test has started goes on when it is stopped"
 echo "ok - stopping it ends all tests"
+
+cp tests/limit.sh "$tmp/tests"
+rc=0
+bash "$tmp/tests/limit.sh" 60 sh -c 'echo out; exit 7' >"$tmp/out" 2>&1 || rc=$?
+[ "$rc" = 7 ] && [ "$(cat "$tmp/out")" = out ] || not_ok "a limit changes what a command prints, or how it ends: $rc"
+rc=0
+bash "$tmp/tests/limit.sh" 1 sh -c "sleep 600 & echo \$! >$tmp/left; wait" >"$tmp/out" 2>&1 || rc=$?
+[ "$rc" = 124 ] && grep -q '^not ok - it was ended' "$tmp/out" || not_ok "a command that takes too long passes: $rc"
+eventually gone "$(cat "$tmp/left")" || not_ok "what a command has started goes on after its time"
+echo "ok - a command that takes too long is ended with what it has started"
