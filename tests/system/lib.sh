@@ -123,20 +123,21 @@ differ() { compared "$1" 1 "$2" "$3"; }
 
 # jq: by gojq where that is installed: jq 1.6 needs 40 ms of a processor to start, gojq 4, and tests start it thousands
 # of times. gojq sorts all keys by itself and knows no -S. With -e, jq 1.6 succeeds on empty input, as if there had been an
-# answer. Here no answer is a failure, as the other two have it.
+# answer. Here no answer is a failure, as gojq and jq 1.7 have it.
 QUERY=$(command -v gojq) || QUERY=jq
 jq()
 {
 	local rc=0 answer
 	if [ "$QUERY" != jq ]; then
 		[ "$1" != -S ] || shift
-		set -- "${@/#-cS/-c}"
+		command "$QUERY" "${@/#-cS/-c}"
+		return
 	fi
 	case " $* " in
 	*" -e "* | *" -"[a-z]e" "* | *" -e"[a-z]" "*) ;;
-	*) command "$QUERY" "$@"; return ;;
+	*) command jq "$@"; return ;;
 	esac
-	answer=$(command "$QUERY" "$@") || rc=$?
+	answer=$(command jq "$@") || rc=$?
 	[ -z "$answer" ] || printf '%s\n' "$answer"
 	[ "$rc" != 0 ] || [ -n "$answer" ] || rc=4
 	return "$rc"
@@ -213,7 +214,7 @@ start_sim()
 	wait_until "$BOOT_SECONDS" grep -q '^ready ' "$TMP/sim.log" || fail "ibcc-sim does not get ready"
 }
 
-sim() { within 20 "$IBCC_BUILD/ibcc-sim" "$1" --name "$SIM" "${@:2}"; }
+sim() { stretch 20; "$IBCC_BUILD/tests/system/tool" "$STRETCHED" . "$IBCC_BUILD/ibcc-sim" "$1" --name "$SIM" "${@:2}"; }
 
 # delay_mads MICROSECONDS: for each MAD, at the machine's pace, like the patience of daemon and plugin.
 delay_mads() { sim set "mad_delay_us=$(($1 * PACE / 100))"; }
@@ -221,9 +222,8 @@ delay_mads() { sim set "mad_delay_us=$(($1 * PACE / 100))"; }
 # at HOST TOOL ARGS...: a tool as it runs on a host of the fabric; stock TOOL ARGS: on the first.
 at()
 {
-	(cd "$TMP" && export OSM_CACHE_DIR="$TMP" OSM_TMP_DIR="$TMP" &&
-		stretch "$TOOL_SECONDS" &&
-		exec timeout "$STRETCHED" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" ${1:+--host "$1"} -- "${@:2}")
+	stretch "$TOOL_SECONDS"
+	"$IBCC_BUILD/tests/system/tool" "$STRETCHED" "$TMP" exec --name "$SIM" ${1:+--host "$1"} -- "${@:2}"
 }
 stock() { at '' "$@"; }
 

@@ -47,7 +47,12 @@ load_likeness()
 answer() { tune "$@" -j >"$TMP/answer.json" 2>"$TMP/answer.log"; }
 
 # facts FILTER: of the last answer, in a line.
-facts() { jq -r "$1" "$TMP/answer.json" 2>&1 | tr '\n' ' ' | sed 's/ $//'; }
+facts()
+{
+	local lines
+	lines=$(jq -r "$1" "$TMP/answer.json" 2>&1)
+	printf '%s' "${lines//$'\n'/ }"
+}
 
 # asked TEXT FILTER WANT: of the last answer.
 asked() { equal "$(say "$1")" "$(facts "$2")" "$3"; }
@@ -63,7 +68,7 @@ becomes()
 }
 
 # guids KEY...: in order.
-guids() { for key; do guid "$key"; done | sort | tr '\n' ' ' | sed 's/ $//'; }
+guids() { for key; do guid "$key"; done | sort | paste -sd ' '; }
 
 check_stock_tools()
 {

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/*
+ * Runs a command in a folder, with a limit of time, and on a host of the simulated fabric if it is
+ *to:
+ *
+ *	tool SECONDS FOLDER COMMAND...
+ *	tool SECONDS FOLDER exec [--name NAME] [--host NODE] -- COMMAND...
+ *
+ * Tests run tools thousands of times. A subshell, timeout and ibcc-sim in front of each one took
+ *more of a processor than the tools themselves. This program becomes the tool, by the same function
+ *as `ibcc-sim exec`; the alarm that ends it stays set.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/cmd.h"
+
+int main(int argc, char **argv)
+{
+	if (argc < 4) {
+		fprintf(stderr, "usage: tool SECONDS FOLDER COMMAND...\n");
+		return 1;
+	}
+	if (chdir(argv[2]) || setenv("OSM_CACHE_DIR", argv[2], 1) ||
+	    setenv("OSM_TMP_DIR", argv[2], 1)) {
+		perror(argv[2]);
+		return 1;
+	}
+	if (ibcc_cmd_path()) {
+		fputs("tool: no memory\n", stderr);
+		return 1;
+	}
+	alarm((unsigned int)strtoul(argv[1], NULL, 10));
+	if (!strcmp(argv[3], "exec"))
+		return ibcc_cmd_exec(argc - 3, argv + 3);
+	execvp(argv[3], argv + 3);
+	perror(argv[3]);
+	return 127;
+}
