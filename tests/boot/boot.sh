@@ -63,22 +63,21 @@ mkdir -p "$dir"
 install_missing "$dir/apt.log" systemd-container mmdebstrap dpkg-dev debhelper || skip "$WHY"
 here=$(. /etc/os-release && echo "$VERSION_CODENAME")
 release=${RELEASE:-$here}
-# What debuggers need is left out of packages, for it takes long to pack.
-DEB_BUILD_OPTIONS="noautodbgsym parallel=$(nproc) ${DEB_BUILD_OPTIONS-}"
-export DEB_BUILD_OPTIONS
+# What debuggers need is neither compiled, linked nor packed, and nothing is compressed: these packages are installed once.
+build_options="DEB_BUILD_OPTIONS='noautodbgsym parallel=$(nproc) ${DEB_BUILD_OPTIONS-}' DEB_CFLAGS_STRIP=-g DPKG_DEB_COMPRESSOR_TYPE=none"
 if [ "$release" != "$here" ] && ! make_root "$release" "$dir/$release.tar" \
 	"dpkg-dev,debhelper,$(sh "$top/tests/build/deps.sh" --list | tr ' ' ,)"; then
 	echo "ok - $WHY # SKIP"
 	release=$here
 fi
 if [ "$release" = "$here" ]; then
-	make -s -C "$top" deb >"$dir/deb.log" 2>&1 || { tail -n 20 "$dir/deb.log"; fail "make deb"; }
+	sh -c "$build_options make -s -C '$top' deb" >"$dir/deb.log" 2>&1 || { tail -n 20 "$dir/deb.log"; fail "make deb"; }
 	ok "packages are built"
 	built=$B/deb
 else
 	# One build for the packages, the units and all else whose outcome libraries, compiler and tools have a say in.
 	user_root "$dir/$release.tar" "$dir/there" "$top" || fail "no system of Debian's $release"
-	by_user "$dir/there" "DEB_BUILD_OPTIONS='$DEB_BUILD_OPTIONS' dpkg-buildpackage -us -uc -b" >"$dir/deb.log" 2>&1 ||
+	by_user "$dir/there" "$build_options dpkg-buildpackage -us -uc -b" >"$dir/deb.log" 2>&1 ||
 		{ tail -n 40 "$dir/deb.log"; fail "packages on Debian's $release"; }
 	ok "packages are built on Debian's $release: $(grep '^[0-9]* tests passed' "$dir/deb.log")"
 	by_user "$dir/there" "make demo >demo.log 2>&1 && make build/tests/double/libibverbs-double.so build/tests/system/tool && T='check_cppcheck check_lib check_headers
