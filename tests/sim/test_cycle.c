@@ -173,7 +173,7 @@ static void test_another_topology(void **state)
 	loop_passes(&l, 5);
 	assert_true(l.c.decided && l.c.actual_known);
 
-	/* A new number on the same fabric: nothing is forgotten, but a node that refused is asked again. */
+	/* A new number, the same fabric: nothing is forgotten, but a node that refused is asked again. */
 	t = ibcc_topo_clone(l.sc.topo);
 	t->generation = 77;
 	l.c.collector->node[0].refusal = (struct ibcc_refusal){ .due = UINT64_MAX, .wait = 64 };
@@ -238,7 +238,7 @@ static uint32_t n_marks(const struct loop *l)
 	return l->c.snapshot.n_marks;
 }
 
-/* The port of the slow server marks, and no host is slowed down; its BECNs show the three that write
+/* The port of the slow server marks, and no host is slowed; its BECNs show the three that write
  * to it from the victim, and only they get tables.
  */
 static void test_learning(void **state)
