@@ -73,8 +73,8 @@ static void print_traps(FILE *out, const json_t *s)
 
 	if (!json_is_object(t))
 		return;
-	fprintf(out, "Changes:   discovered %lld times; %lld traps", tune_int(s, "discoveries"),
-		tune_int(t, "received"));
+	fprintf(out, "Changes:   %lld discover%s; %lld traps", tune_int(s, "discoveries"),
+		tune_int(s, "discoveries") == 1 ? "y" : "ies", tune_int(t, "received"));
 	if (tune_str(t, "trouble")[0])
 		fprintf(out, "; %s, so every 15 minutes", tune_str(t, "trouble"));
 	fputc('\n', out);
@@ -87,8 +87,8 @@ static void print_fabric(FILE *out, const json_t *s)
 	if (json_is_object(f))
 		fprintf(out,
 			"Fabric:    %lld switches, %lld channel adapters, %lld links (from %s); "
-			"%lld ports read, %lld stale, %lld never answered, %lld with counters at "
-			"their end\n",
+			"%lld ports read, %lld timed out, %lld never answered, %lld with "
+			"saturated counters\n",
 			tune_int(f, "switches"), tune_int(f, "channel_adapters"),
 			tune_int(f, "links"), tune_str(f, "source"), tune_int(f, "ports_fresh"),
 			tune_int(f, "ports_stale"), tune_int(f, "ports_unreachable"),

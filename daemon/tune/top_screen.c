@@ -130,7 +130,6 @@ static void put_roots(FILE *out, const json_t *roots, json_int_t all, int column
 		{ "PORT", IBCC_RIGHT, "port of the switch where congestion starts" },
 		{ "KIND", IBCC_LEFT, TUNE_KIND_LEGEND },
 		{ tune_rate_unit(), IBCC_RIGHT, "what the port sends" },
-		{ "OF", IBCC_RIGHT, "data rate of its link" },
 		{ "XMITWAIT%", IBCC_RIGHT,
 		  "share of the time in which the port is blocked (PortXmitWait)" },
 		{ "UPSTREAM%", IBCC_RIGHT, "the same of the most blocked port upstream" },
@@ -146,30 +145,23 @@ static void put_roots(FILE *out, const json_t *roots, json_int_t all, int column
 
 	json_array_foreach (roots, i, o) {
 		const char *status = tune_str(o, "status");
-		char cell[8][32];
+		char cell[7][32];
 		/* A name that is not unique has the GUID in it. */
-		const char *row[] = { cell[0],
-				      tune_str(o, "node"),
-				      cell[1],
-				      tune_root_kind_short(o),
-				      cell[2],
-				      cell[3],
-				      cell[4],
-				      cell[5],
-				      cell[6],
-				      cell[7],
-				      status[0] ? status : "-" };
+		const char *row[] = { cell[0], tune_str(o, "node"),
+				      cell[1], tune_root_kind_short(o),
+				      cell[2], cell[3],
+				      cell[4], cell[5],
+				      cell[6], status[0] ? status : "-" };
 
 		snprintf(cell[0], sizeof(cell[0]), "%zu", i + 1);
 		snprintf(cell[1], sizeof(cell[1]), "%lld", tune_int(o, "port"));
 		tune_rate((double)tune_int(o, "rate_mbps"), cell[2], sizeof(cell[2]));
-		tune_rate((double)tune_int(o, "link_mbps"), cell[3], sizeof(cell[3]));
-		snprintf(cell[4], sizeof(cell[4]), "%.1f",
+		snprintf(cell[3], sizeof(cell[3]), "%.1f",
 			 (double)tune_int(o, "wait_permille") / 10);
-		snprintf(cell[5], sizeof(cell[5]), "%.1f",
+		snprintf(cell[4], sizeof(cell[4]), "%.1f",
 			 (double)tune_int(o, "tree_wait_permille") / 10);
-		snprintf(cell[6], sizeof(cell[6]), "%lld", tune_int(o, "contributors"));
-		snprintf(cell[7], sizeof(cell[7]), "%lld", tune_int(o, "victims"));
+		snprintf(cell[5], sizeof(cell[5]), "%lld", tune_int(o, "contributors"));
+		snprintf(cell[6], sizeof(cell[6]), "%lld", tune_int(o, "victims"));
 		ibcc_table_add(t, row);
 	}
 	fputc('\n', out);
