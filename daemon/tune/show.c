@@ -33,7 +33,7 @@ static const struct tune_column ca_columns[] = {
 	{ "CCTI_Min", IBCC_RIGHT,
 	  "table index that the adapter never goes below: above 0 it is always throttled" },
 	{ "CCTI_Limit", IBCC_RIGHT, "last index of the table" },
-	{ "LAST ENTRY", IBCC_RIGHT, "maximum injection delay" },
+	{ "MAX DELAY", IBCC_RIGHT, "maximum injection delay, the last entry of the table" },
 	{ "CONTROL", IBCC_LEFT,
 	  "whether congestion control is on, by service level or by queue pair" },
 };

@@ -90,7 +90,7 @@ static void put_legend(FILE *out, int width, const char *name, const char *text)
 {
 	char label[NAME_BYTES + 4];
 
-	snprintf(label, sizeof(label), "  %-15s", name);
+	snprintf(label, sizeof(label), "  %-14s ", name);
 	tune_prose(out, width, 0, label, text);
 }
 
@@ -103,15 +103,18 @@ void tune_table_print_legend(FILE *out, int width, const struct tune_column *col
 		put_legend(out, width, column[i].name, column[i].legend);
 }
 
-/* Prints what the visible columns mean, unless an earlier table has done so. */
+/* Prints what the visible columns mean, in their order, unless an earlier table has done so. */
 static void print_legend(struct libscols_table *t)
 {
 	bool first = true;
 
-	for (size_t i = 0; i < n_legends; i++) {
-		struct libscols_column *c = find(t, legend[i].name);
+	for (size_t k = 0; k < scols_table_get_ncols(t); k++) {
+		struct libscols_column *c = scols_table_get_column(t, k);
+		size_t i = 0;
 
-		if (!c || scols_column_is_hidden(c) || legend[i].printed)
+		while (i < n_legends && strcasecmp(legend[i].name, scols_column_get_name(c)))
+			i++;
+		if (i == n_legends || scols_column_is_hidden(c) || legend[i].printed)
 			continue;
 		if (first)
 			putchar('\n');

@@ -116,7 +116,7 @@ static void test_legend(void **state)
 	explains = true;
 	assert_string_equal(printed("mb/s,NODE", NULL, false, NULL),
 			    "\nHeading\nMB/s NODE\n 9.5 b\n 100 a 0x b 0x0a\n  20 c\n"
-			    "\n  NODE           name and GUID\n  MB/s           what it sends\n");
+			    "\n  MB/s           what it sends\n  NODE           name and GUID\n");
 	assert_string_equal(printed("node", NULL, true, NULL), "NODE,GUID\nb,\na 0x b,0x0a\nc,\n");
 	explains = false;
 }

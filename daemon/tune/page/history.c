@@ -51,25 +51,25 @@ static void write_transaction(struct ibcc_page_table *t, const json_t *o)
 	time_text(text, sizeof(text), tune_int(o, "started"));
 	ibcc_page_cell(t, text);
 	ibcc_page_cell(t, tune_str(o, "action"));
-	ibcc_page_cell(t, tune_str(o, "outcome"));
+	if (tune_int(o, "undone_by"))
+		snprintf(words, sizeof(words), "%.200s, undone by %lld", tune_str(o, "outcome"),
+			 tune_int(o, "undone_by"));
+	ibcc_page_cell(t, tune_int(o, "undone_by") ? words : tune_str(o, "outcome"));
 	snprintf(text, sizeof(text), "%lld", tune_int(o, "changes"));
 	ibcc_page_cell(t, text);
 	write_effect(t, effect, "roots", false);
 	write_effect(t, effect, "total_mbps", true);
 	write_effect(t, effect, "victim_mbps", true);
 	ibcc_page_cell(t, tune_best_gain(json_object_get(effect, "senders"), words, sizeof(words)));
-	snprintf(text, sizeof(text), "%lld", tune_int(o, "undone_by"));
-	ibcc_page_cell(t, tune_int(o, "undone_by") ? text : "");
 	ibcc_page_cell(t, tune_str(o, "who"));
 	ibcc_page_cell(t, tune_rates_in(tune_str(o, "summary"), words, sizeof(words)));
 }
 
 static void write_transactions(FILE *out, const json_t *list)
 {
-	static const char *const columns[] = { ">ID",        "When",          "Action",
-					       "Outcome",    ">Changes",      ">Roots",
-					       ">All send",  ">Victims send", "Gain",
-					       ">Undone by", "Who",           "~Summary" };
+	static const char *const columns[] = { ">ID",      "When",   "Action",    "Outcome",
+					       ">Changes", ">Roots", ">All send", ">Victims send",
+					       "Gain",     "Who",    "~Summary" };
 	struct ibcc_page_table t;
 	const json_t *o;
 	size_t i;

@@ -69,7 +69,7 @@ static void write_now(FILE *out, const json_t *status)
 	if (!now)
 		return;
 	snprintf(value, sizeof(value), "%lld", tune_int(status, "roots"));
-	ibcc_page_figure(out, "Roots of congestion", value, "ports where it starts");
+	ibcc_page_figure(out, "Congestion roots", value, "ports where it starts");
 	snprintf(more, sizeof(more), "%s, all together", tune_rate_unit());
 	tune_rate((double)tune_int(now, "sent_mbps"), value, sizeof(value));
 	ibcc_page_figure(out, "Adapters send", value, more);

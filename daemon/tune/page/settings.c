@@ -99,12 +99,12 @@ static void write(FILE *out, const char *heading, const char *const *columns, st
 
 void tune_page_settings(FILE *out, const json_t *nodes)
 {
-	static const char *const switch_columns[] = { ">Places",       ">Threshold",
+	static const char *const switch_columns[] = { ">Count",        ">Threshold",
 						      ">Marking_Rate", ">Packet_Size",
 						      "Victim_Mask",   "~Where" };
-	static const char *const ca_columns[] = { ">Places",        "SL",          ">CCTI_Timer",
-						  ">CCTI_Increase", ">Trigger",    ">CCTI_Min",
-						  ">CCTI_Limit",    ">Last entry", "Control",
+	static const char *const ca_columns[] = { ">Count",         "SL",         ">CCTI_Timer",
+						  ">CCTI_Increase", ">Trigger",   ">CCTI_Min",
+						  ">CCTI_Limit",    ">Max delay", "Control",
 						  "~Where" };
 	struct rows switches = { .n_cells = TUNE_SWITCH_CELLS }, cas = { .n_cells = TUNE_CA_CELLS };
 	const json_t *o;
