@@ -25,6 +25,7 @@
 #define START_REACH   0.77
 #define START_HARM    0.03
 #define NO_CC_SHARE   3u /* one host in this many */
+#define LATE_PASS     80u
 
 /* Shares of the possible throughput in a window. */
 struct shares {
@@ -35,6 +36,7 @@ struct shares {
 struct score {
 	struct shares start, settled;
 	uint32_t n_roots, rounds;
+	uint32_t last_change; /* pass; 0: there was none */
 	uint64_t sets;
 	char fabric[64];
 };
@@ -119,6 +121,7 @@ static int measure_live(const struct random *r, const struct ibcc_scenario *s, s
 	if (!rc) {
 		to->live = ibcc_draw_share(&m);
 		score->rounds = live.n_rounds;
+		score->last_change = live.n_rounds ? live.round[live.n_rounds - 1].pass : 0;
 		score->sets = live.sets;
 		ibcc_measure_fini(&m);
 	}
@@ -188,9 +191,10 @@ static json_t *score_json(const struct random *r, uint64_t i)
 {
 	const struct score *s = &r->score[i];
 
-	return json_pack("{sI so so si si sI}", "seed", (json_int_t)(r->seed + i), "start",
+	return json_pack("{sI so so si si si sI}", "seed", (json_int_t)(r->seed + i), "start",
 			 shares_json(&s->start), "settled", shares_json(&s->settled), "roots",
-			 (int)s->n_roots, "rounds", (int)s->rounds, "sets", (json_int_t)s->sets);
+			 (int)s->n_roots, "rounds", (int)s->rounds, "last_change",
+			 (int)s->last_change, "sets", (json_int_t)s->sets);
 }
 
 static int print_failures(const struct random *r, uint64_t n)
@@ -254,6 +258,43 @@ static struct totals sum_up(const struct random *r, uint64_t n, bool settled)
 	return t;
 }
 
+static int compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Passes within which the last change comes in some shares of the scenarios that change anything.
+ */
+struct settling {
+	uint64_t n;
+	uint32_t median, p75, p90;
+	uint64_t late; /* scenarios that still change after LATE_PASS */
+};
+
+static int find_settling(const struct random *r, uint64_t n, struct settling *out)
+{
+	uint32_t *last = calloc(n, sizeof(*last));
+
+	*out = (struct settling){ 0 };
+	if (!last)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < n; i++) {
+		if (r->score[i].last_change)
+			last[out->n++] = r->score[i].last_change;
+		out->late += r->score[i].last_change > LATE_PASS;
+	}
+	qsort(last, out->n, sizeof(*last), compare);
+	if (out->n) {
+		out->median = last[(out->n - 1) / 2];
+		out->p75 = last[(out->n - 1) * 3 / 4];
+		out->p90 = last[(out->n - 1) * 9 / 10];
+	}
+	free(last);
+	return 0;
+}
+
 /* A requirement. */
 struct row {
 	const char *name;
@@ -293,7 +334,7 @@ static unsigned int judge(const struct random *r, uint64_t n, struct row *row)
 }
 
 static int print_json(const struct random *r, uint64_t n, const struct row *row, unsigned int k,
-		      bool ok)
+		      const struct settling *settling, bool ok)
 {
 	json_t *rows = json_array(), *all = json_array();
 
@@ -304,9 +345,13 @@ static int print_json(const struct random *r, uint64_t n, const struct row *row,
 						row[i].measured, "ok", (int)row[i].ok));
 	for (uint64_t i = 0; i < n; i++)
 		json_array_append_new(all, score_json(r, i));
-	ibcc_report_json(json_pack("{si ss ss so so sb}", "schema", 1, "experiment", "random",
-				   "condition", r->condition ? r->condition->name : "none", "rows",
-				   rows, "scenarios", all, "ok", (int)ok),
+	ibcc_report_json(json_pack("{si ss ss so s{sI si si si sI} so sb}", "schema", 1,
+				   "experiment", "random", "condition",
+				   r->condition ? r->condition->name : "none", "rows", rows,
+				   "last_change", "changed", (json_int_t)settling->n, "median",
+				   (int)settling->median, "p75", (int)settling->p75, "p90",
+				   (int)settling->p90, "late", (json_int_t)settling->late,
+				   "scenarios", all, "ok", (int)ok),
 			 false, stdout);
 	return ok ? IBCC_EXIT_OK : IBCC_EXIT_ERROR;
 }
@@ -319,18 +364,30 @@ static void print_totals(const char *when, const struct totals *t, uint64_t n)
 	       100 * t->off, 100 * t->live);
 }
 
+static void print_settling(const struct settling *s)
+{
+	if (s->n)
+		printf("settling: of %llu that change settings, the last change is in pass %u in "
+		       "the median, %u at 75 %%, %u at 90 %%; %llu still change after pass %u\n",
+		       (unsigned long long)s->n, s->median, s->p75, s->p90,
+		       (unsigned long long)s->late, LATE_PASS);
+}
+
 static int print(const struct random *r, uint64_t n, bool json)
 {
 	const struct totals start = sum_up(r, n, false), settled = sum_up(r, n, true);
 	struct row row[MAX_ROWS];
 	unsigned int k = judge(r, n, row);
+	struct settling settling;
 	uint64_t congested = 0;
 	bool ok = true;
 
+	if (find_settling(r, n, &settling))
+		return IBCC_EXIT_ERROR;
 	for (unsigned int i = 0; i < k; i++)
 		ok = ok && row[i].ok;
 	if (json)
-		return print_json(r, n, row, k, ok);
+		return print_json(r, n, row, k, &settling, ok);
 	for (uint64_t i = 0; i < n; i++)
 		congested += r->score[i].n_roots > 0;
 	if (print_failures(r, n))
@@ -340,6 +397,7 @@ static int print(const struct random *r, uint64_t n, bool json)
 	       r->condition ? "; " : "", r->condition ? r->condition->what : "");
 	print_totals("settled", &settled, n);
 	print_totals("at the start", &start, n);
+	print_settling(&settling);
 	for (unsigned int i = 0; i < k; i++)
 		printf("%-42s %.3f (target %.3f): %s\n", row[i].name, row[i].measured,
 		       row[i].target, row[i].ok ? "ok" : "not met, beyond chance");
