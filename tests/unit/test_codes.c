@@ -82,18 +82,28 @@ static void assert_told(const char *(*name)(unsigned int), unsigned int from, un
 	unsigned int n_words = 0;
 	size_t i;
 
+	if (*name(n))
+		fail_msg("the number of codes beside the enum leaves out \"%s\"", name(n));
 	for (unsigned int k = from; k < n; k++) {
 		char item[64];
 
 		snprintf(item, sizeof(item), ".It Li %s\n", name(k));
 		if (!has(words, name(k)))
-			fail_msg("the schema lacks \"%s\"", name(k));
+			fail_msg("%s lacks \"%s\" in $defs/%s", SCHEMA, name(k), keys[0]);
 		if (!strstr(manual, item))
-			fail_msg("the manual lacks \"%s\"", name(k));
+			fail_msg("%s lacks \".It Li %s\" in CODES", MANUAL, name(k));
 	}
-	json_array_foreach (words, i, v)
+	json_array_foreach (words, i, v) {
+		unsigned int k = from;
+
+		while (json_is_string(v) && k < n && strcmp(json_string_value(v), name(k)))
+			k++;
+		if (k == n)
+			fail_msg("%s has \"%s\" in $defs/%s, which is no code", SCHEMA,
+				 json_string_value(v), keys[0]);
 		n_words += json_is_string(v);
-	assert_int_equal(n_words, n - from);
+	}
+	assert_int_equal(n_words, n - from); /* none twice */
 }
 
 static const char *decision(unsigned int i)
@@ -167,7 +177,8 @@ static void test_figures(void **state)
 			const char *at = name ? strstr(from, name) : from;
 
 			if (!at || (to && at > to))
-				fail_msg("the manual lacks \"%s\" of \"%s\"", name, decision(i));
+				fail_msg("%s lacks the figure \"%s\" below \".It Li %s\"", MANUAL,
+					 name, decision(i));
 		}
 	}
 }
