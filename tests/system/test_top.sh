@@ -60,7 +60,7 @@ equal "on a screen of its own, once" "$(grep -o "$esc\[?1049h" "$TMP/screen" | w
 equal "which is left again, with the cursor" "$(tail -c 14 "$TMP/screen" | tr -d '\r\n')" "${esc}[?25h${esc}[?1049l"
 sed "s/$esc\[[?0-9]*[a-zA-Z]//g" "$TMP/screen" | tr -d '\r' >"$TMP/text"
 for line in '^\(Blocked   source\|Effect    since\)' '^Daemon    ok, mode apply via plugin' '^Traffic   adapters send [0-9.]* MB/s' \
-	'^MADs      [0-9.]* a second' '^ *1  *2 output .* leaf2 0x' '^Decision  [a-z0-9]'; do
+	'^MADs      [0-9.]* a second' '^ *1 leaf2  *2 receiver ' '^Decision  [a-z0-9]'; do
 	grep -q "$line" "$TMP/text" || { cp "$TMP/text" "$TMP/text.log"; fail "no line $line"; }
 done
 silent "no line is wider than the terminal" awk 'length > 80; END { exit NR == 0 }' "$TMP/text"
