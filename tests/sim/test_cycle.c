@@ -51,8 +51,8 @@ static void test_dry_writes_nothing(void **state)
 	loop_end(&l);
 }
 
-/* Nine of ten passes read the focus: congestion is controlled as if all passes read all ports. There
- * is no focus at first, and no fast pass while settings are not known.
+/* Nine of ten passes read the focus: congestion is controlled as if all passes read all ports.
+ * There is no focus at first, and no fast pass while settings are not known.
  */
 static void test_fast(void **state)
 {
@@ -173,7 +173,8 @@ static void test_another_topology(void **state)
 	loop_passes(&l, 5);
 	assert_true(l.c.decided && l.c.actual_known);
 
-	/* A new number, the same fabric: nothing is forgotten, but a node that refused is asked again. */
+	/* A new number, the same fabric: nothing is forgotten, but a node that refused is asked
+	 * again. */
 	t = ibcc_topo_clone(l.sc.topo);
 	t->generation = 77;
 	l.c.collector->node[0].refusal = (struct ibcc_refusal){ .due = UINT64_MAX, .wait = 64 };
