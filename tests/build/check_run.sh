@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# What runs the tests: side by side, told in order, counted, those that fail or hang told of, and ended with all
-# that they have started. And limit.sh, by which a command that does not end is ended.
+# run.sh runs tests side by side, reports them in order, counts them, names those that fail or hang, and ends them with all
+# that they have started. limit.sh ends a command that does not end by itself.
 set -eu
 unset T
 export JOBS=2

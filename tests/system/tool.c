@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/*
- * Runs a command in a folder, with a limit of time, and on a host of the simulated fabric if it is
- *to:
+/* Runs a command in a folder and ends it after a time. With "exec", the command runs on a host of
+ * the simulated fabric:
  *
  *	tool SECONDS FOLDER COMMAND...
  *	tool SECONDS FOLDER exec [--name NAME] [--host NODE] -- COMMAND...
  *
- * Tests run tools thousands of times. A subshell, timeout and ibcc-sim in front of each one took
- *more of a processor than the tools themselves. This program becomes the tool, by the same function
- *as `ibcc-sim exec`; the alarm that ends it stays set.
+ * Tests run tools thousands of times. A subshell, timeout and ibcc-sim in front of each tool used
+ * more of a processor than the tools themselves. This program becomes the tool, by the function of
+ * "ibcc-sim exec". The alarm that ends the tool stays set.
  */
 #include <stdio.h>
 #include <stdlib.h>
