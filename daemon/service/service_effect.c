@@ -15,8 +15,8 @@
  * full queues have to drain.
  */
 #define SETTLED_PASSES 6u
-/* Of these, so many must have read all ports: fast ones leave most loads as they were before. The
- * loads of such a port are then new but for an eighth.
+/* At least this many of them must have read all ports. Fast ones leave most loads as they were, so
+ * an eighth of such a load is still from before the change.
  */
 #define WHOLE_PASSES 3u
 #define SAMPLE_S     60

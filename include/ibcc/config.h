@@ -50,7 +50,7 @@ struct ibcc_config {
 	uint8_t port;
 	uint32_t interval_ms;      /* between passes, host time */
 	uint32_t fast_interval_ms; /* the same for the ports that are looked at more often, */
-	uint32_t fast_nodes;       /* which are of at most so many nodes; 0: none */
+	uint32_t fast_nodes;       /* the most nodes with such ports; 0: none */
 	uint32_t pass_deadline_ms; /* what was not read by then is stale */
 	uint32_t timeout_ms;       /* of a MAD */
 	bool clear_counters;       /* of 32 bits, before they stop at their end */

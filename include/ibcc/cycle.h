@@ -45,11 +45,10 @@ struct ibcc_cycle_options {
 	 */
 	uint64_t pass_deadline_ns;
 	uint64_t cc_key;
-	bool clear_counters; /* see ibcc_collector_clear_full(); when something may be written */
-	bool trust_lft;      /* tune where packets need not go by the forwarding tables, too */
-	bool canary;         /* a plan for many nodes is begun with a few: <ibcc/rollout.h> */
-	uint32_t
-		focus_nodes; /* of at most so many nodes ports get fast passes; 0: there are none */
+	bool clear_counters;  /* see ibcc_collector_clear_full(); when something may be written */
+	bool trust_lft;       /* tune where packets need not go by the forwarding tables, too */
+	bool canary;          /* a plan for many nodes is begun with a few: <ibcc/rollout.h> */
+	uint32_t focus_nodes; /* most nodes whose ports get fast passes; 0: there are none */
 	uint16_t readback_passes; /* all settings are read again after this many passes; 0: 60 */
 	struct ibcc_estimator_params estimator;
 	struct ibcc_tuner_params tuner;

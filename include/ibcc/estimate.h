@@ -89,7 +89,7 @@ struct ibcc_root {
 	/* Of this pass, whether or not it is a root in it: */
 	bool fresh; /* its port's counters were read */
 	/* Its port was left out of this pass: all is of the last pass that read it, and nothing is
-	 * counted or decided anew.
+	 * counted or decided again.
 	 */
 	bool kept;
 	uint64_t interval_ns;  /* between the last two passes that were to read its port */

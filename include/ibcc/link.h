@@ -48,7 +48,8 @@ unsigned int ibcc_link_width_lanes(uint8_t link_width_active);
  */
 enum ibcc_link_speed ibcc_link_speed_decode(uint8_t active, uint8_t ext_active, int fdr10);
 
-/* The speed whose rate on so many lanes is rate_mbps; IBCC_LINK_SPEED_NONE: no speed has it. */
+/* The speed at which this number of lanes carries rate_mbps; IBCC_LINK_SPEED_NONE: no speed has it.
+ */
 enum ibcc_link_speed ibcc_link_speed_of(unsigned int lanes, uint32_t rate_mbps);
 
 /* What a port can run at. Both masks are 0 where that is not known. */

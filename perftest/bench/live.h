@@ -27,7 +27,7 @@ enum ibcc_live_fault {
 struct ibcc_live_options {
 	double poll_ms;      /* from the beginning of one pass to that of the next */
 	double fast_ms;      /* the same of passes that read the focus alone; 0: there are none */
-	uint32_t fast_nodes; /* of at most so many nodes, see struct ibcc_cycle_options */
+	uint32_t fast_nodes; /* the most nodes in these, see struct ibcc_cycle_options */
 	double rtt_us;       /* of a request and its answer */
 	double lose_percent; /* of all requests */
 	bool whole_switch_marks; /* switches have no settings for single ports */

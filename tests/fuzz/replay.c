@@ -155,7 +155,7 @@ int main(int argc, char **argv)
 		n_mutations = strtoul(n, NULL, 0);
 	save = getenv("IBCC_FUZZ_SAVE");
 	/* Each input frees all that it allocated. To give that back to the kernel, and to get it
-	 * anew for the next input, takes ten times as long as the targets themselves.
+	 * again for the next input, takes ten times as long as the targets themselves.
 	 */
 	mallopt(M_MMAP_THRESHOLD, 1 << 30);
 	mallopt(M_TRIM_THRESHOLD, 1 << 30);

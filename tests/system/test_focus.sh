@@ -39,7 +39,7 @@ pass=$(jq .fabric.pass "$TMP/status.json")
 wait_until 60 status ".fabric.pass > $pass + 24 and .focus.ports > 0" || fail "no fast polling cycles"
 busy=$(rate per_second) busiest=$(rate busiest.per_second)
 ok "MADs a second in congestion: $busy, at most $busiest to one node"
-equal "ports of so many nodes at most" "$(jq '.focus.nodes <= 48 and .focus.nodes >= 6' "$TMP/status.json")" true
+equal "the focus has 6 to 48 nodes" "$(jq '.focus.nodes <= 48 and .focus.nodes >= 6' "$TMP/status.json")" true
 check "more than at rest" holds "$busy > $rest"
 check "less than half of what reading all as often takes" holds "$busy < $rest * $slow / $fast / 2"
 check "no node gets more than one in node_gap_us" holds "$busiest <= 500"

@@ -113,7 +113,8 @@ static void test_pace(void **state)
 	assert_int_equal(p.due + p.missed, 1001);
 	assert_int_equal(ibcc_perf_pace_next(&p, 1000000), 1001000);
 	/* No rate: at once, while it is on. */
-	/* Nothing was asked between 1 and 80 ms, when it stopped: so many have been missed. */
+	/* Nothing was asked between 1 and 80 ms, when it stopped: the messages of that time are
+	 * missed. */
 	p = (struct ibcc_perf_pace){
 		.start_ns = 20000, .stop_ns = 80000, .interval_ns = 1000, .depth = 100
 	};

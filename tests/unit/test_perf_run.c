@@ -68,7 +68,7 @@ static void test_corrupt(void **state)
 	check_corrupt("read");
 }
 
-/* Messages with a rate: so many are due, however fast the host is. */
+/* Messages with a rate: the rate alone says how many are due, however fast the host is. */
 static void test_rate(void **state)
 {
 	struct perf p = { 0 };

@@ -73,8 +73,8 @@ static void test_says_nothing(void **state)
 	close_world(&w);
 }
 
-/* One link whose ends differ: after so many passes, the sender, and no other. What the other end
- * sends is not in question.
+/* One link whose ends differ: after some passes, the sender is distrusted, and no other. What the
+ * other end sends is not in question.
  */
 static void test_one_link(void **state)
 {
