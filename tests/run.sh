@@ -3,8 +3,7 @@
 # Runs tests and counts them: run.sh BUILD-DIR KIND...; T=name, or several words, picks tests by name. The CPU seconds
 # of each are in tests/log/cpu of the build folder, the longest first.
 # KINDs: build (sources), unit, sim (virtual time), fuzz (corpus), system (real ibsim and opensm).
-# JOBS of them run at a time, one more than there are processors, since many wait most of their time; what came of
-# them is told in the order of the list.
+# JOBS of them run at a time (AT_A_TIME of tests/wait.sh); what came of them is told in the order of the list.
 set -u
 # Each test is a process group of its own, which is ended with all that is in it; and SIGINT is not ignored there.
 set -m
@@ -147,7 +146,7 @@ trap stop INT TERM HUP
 : >"$logs/cpu.new"
 
 for test in "${!tests[@]}"; do
-	[ "${#of[@]}" -lt "${JOBS:-$(($(nproc) + 1))}" ] || finish
+	[ "${#of[@]}" -lt "${JOBS:-$AT_A_TIME}" ] || finish
 	start "$test"
 done
 while [ "${#of[@]}" -gt 0 ]; do finish; done

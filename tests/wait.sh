@@ -5,16 +5,16 @@
 
 # measure_load: sets SLOWDOWN, in percent: how much longer a process takes now than when only the tests run. It is the
 # number of processes that want a processor (now, or in the mean of the last minute if that was more), over the number
-# of tests at a time that tests/run.sh has.
+# of tests that tests/run.sh runs at a time: one more than there are processors, since many wait most of their time.
 SLOWDOWN=100
-USUAL_LOAD=$(($(nproc) + 1))
+AT_A_TIME=$(($(nproc) + 1))
 measure_load()
 {
 	local mean running
 	read -r mean _ _ running _ </proc/loadavg
 	mean=$((10#${mean/./}))
 	running=$((100 * ${running%/*}))
-	SLOWDOWN=$(((mean > running ? mean : running) / USUAL_LOAD))
+	SLOWDOWN=$(((mean > running ? mean : running) / AT_A_TIME))
 	[ "$SLOWDOWN" -ge 100 ] || SLOWDOWN=100
 }
 
@@ -38,7 +38,8 @@ exec {NOTHING}<> <(:)
 pause() { read -rt "0.$1" -u "$NOTHING" || :; }
 
 # wait_until SECONDS COMMAND...: runs the command until it succeeds; fails after three times the seconds. The load is
-# measured at each try, and a second counts for less while others have the processors. The command is often a function
+# measured at each try, and a second counts for less while others have the processors. A command takes some 50 ms of a
+# processor, so the tries become fewer while it waits: up to half a second lies between two. The command is often a function
 # of the test. It would see variables of this one in place of the test's, so these have names that no test uses.
 wait_until()
 {
@@ -51,6 +52,6 @@ wait_until()
 		_then=$_now
 		[ "$_left_us" -gt 0 ] || return 1
 		pause "$_ms"
-		[ "$_ms" -ge 300 ] || _ms=$((_ms + 10))
+		[ "$_ms" -ge 500 ] || _ms=$((_ms * 5 / 4))
 	done
 }
