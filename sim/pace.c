@@ -16,7 +16,7 @@
 
 #define SLICE_US   400u  /* of wall time, then other event sources have their turn */
 #define STEP_US    100u  /* wall time that one call of the engine should take */
-#define IDLE_US    1000u /* between slices when there is nothing to catch up with */
+#define IDLE_US    5000u /* between slices when there is nothing to catch up with */
 #define WINDOW_US  1000000u
 #define STEP_MIN   1000u                 /* ps */
 #define STEP_MAX   (10 * IBCC_PS_PER_MS) /* ps */
