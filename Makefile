@@ -33,7 +33,8 @@ space   := $(empty) $(empty)
 B       := build$(if $(variant),/variant-$(subst $(space),-,$(variant)))
 
 Q := $(if $(V),,@)
-say = $(if $(V),,@printf '  %-8s%s\n' '$(1)' '$(2)')
+# By make itself: a process for each line costs more than it looks, with a thousand objects.
+say = $(if $(V),,$(info   $(1)	$(2)))
 
 WARN := -Wall -Wextra -Werror -Wformat=2 -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wpointer-arith -Wwrite-strings
@@ -215,8 +216,8 @@ tests: $(test_programs)
 
 $(B)/obj/%.o: %.c Makefile
 	$(call say,CC,$<)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CPPFLAGS) $(EXTRA_CPPFLAGS) $(TEST_CPPFLAGS) $(ALL_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)[ -d $(@D) ] || mkdir -p $(@D); \
+	$(CC) $(ALL_CPPFLAGS) $(EXTRA_CPPFLAGS) $(TEST_CPPFLAGS) $(ALL_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
 # Tests run for moments: to optimize them costs more than it brings, but for the second model of the fabric.
 $(B)/obj/tests/%.o: EXTRA_CFLAGS := -O0 -U_FORTIFY_SOURCE
 $(B)/obj/tests/sim/reference.o: EXTRA_CFLAGS :=
