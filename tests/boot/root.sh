@@ -47,8 +47,12 @@ make_root()
 		"Codename: $VERSION_CODENAME" | sort -u | head -n 1)
 	rm -f "$file" "$file.needs"
 	WHY="no system of Debian's $release could be made with mmdebstrap"
-	timeout -k 10 400 mmdebstrap --variant=minbase --include="$packages" "$release" "$file" ${mirror:+"$mirror"} \
-		>"$file.log" 2>&1 </dev/null || {
+	# Its packages come without manuals, and its files are not forced to the disk. What is installed later has its pages.
+	timeout -k 10 400 mmdebstrap --variant=minbase --include="$packages" --dpkgopt=force-unsafe-io \
+		--dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/doc/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		--customize-hook='rm "$1/etc/dpkg/dpkg.cfg.d/99mmdebstrap"' \
+		"$release" "$file" ${mirror:+"$mirror"} >"$file.log" 2>&1 </dev/null || {
 		tail -n 3 "$file.log"
 		rm -f "$file"
 		return 1
