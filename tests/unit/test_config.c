@@ -153,70 +153,159 @@ static void test_manual_has_all_keys(void **state)
 	free(manual);
 }
 
+static struct ibcc_config all;
+
+/* A value for each key that is not its default, and the member that has to hold it. A number is
+ * what its member holds, a word of a list stands for the number behind it. ibcc_config_dump() knows
+ * all keys: test_all_keys() fails for one that is not here.
+ */
+static const struct key {
+	const char *key, *value; /* as the dump has them; no value: a mapping begins */
+	const void *member;
+	size_t size; /* of a number; 0: a string */
+	uint64_t number;
+	const char *string; /* what the member holds, in quotes */
+} keys[] = {
+#define WORD(key, value, member, number)                                                           \
+	{                                                                                          \
+		key, value, &all.member, sizeof(all.member), number, NULL                          \
+	}
+#define NUMBER(key, value, member) WORD(key, #value, member, value)
+#define STRING(key, value, member)                                                                 \
+	{                                                                                          \
+		key, "\"" value "\"", all.member, 0, 0, "\"" value "\""                            \
+	}
+	WORD("mode", "apply", mode, IBCC_MODE_APPLY),
+	WORD("apply_via", "direct", apply_via, IBCC_VIA_DIRECT),
+	WORD("drift", "repair", drift, IBCC_DRIFT_REPAIR),
+	STRING("ca", "mlx5_0", ca),
+	NUMBER("port", 2, port),
+	NUMBER("interval_ms", 50, interval_ms),
+	NUMBER("fast_interval_ms", 20, fast_interval_ms),
+	NUMBER("fast_nodes", 7, fast_nodes),
+	NUMBER("pass_deadline_ms", 30, pass_deadline_ms),
+	WORD("clear_counters", "true", clear_counters, true),
+	WORD("trust_lft", "true", trust_lft, true),
+	WORD("rollout", "all", rollout, IBCC_ROLLOUT_WAY_ALL),
+	NUMBER("timeout_ms", 51, timeout_ms),
+	NUMBER("retries", 0, retries),
+	NUMBER("window", 128, window),
+	NUMBER("node_window", 4, node_window),
+	NUMBER("node_gap_us", 1, node_gap_us),
+	STRING("plugin_socket", "/a", plugin_socket),
+	STRING("control_socket", "/b", control_socket),
+	STRING("user", "u", user),
+	STRING("control_read_group", "r", control_read_group),
+	STRING("control_write_group", "w", control_write_group),
+	{ "state_file", "\"/c \\\" d\"", all.state_file, 0, 0, "\"/c \" d\"" },
+	NUMBER("history_mb", 65, history_mb),
+	NUMBER("predict_cpu_s", 11, predict_cpu_s),
+	STRING("cc_key_file", "/e", cc_key_file),
+	STRING("key_dir", "/k", key_dir),
+	STRING("node_name_map", "/n", node_name_map),
+	STRING("metrics_listen", "10315", metrics_listen),
+	STRING("metrics_file", "/f", metrics_file),
+	WORD("compat_names", "true", compat_names, true),
+	{ .key = "log" },
+	WORD("  target", "stderr", log_target, IBCC_LOG_STDERR),
+	WORD("  level", "debug", log_level, LOG_DEBUG),
+	{ .key = "estimator" },
+	NUMBER("  full_permille", 101, estimator.full_permille),
+	NUMBER("  fed_wait_permille", 102, estimator.fed_wait_permille),
+	NUMBER("  ca_wait_permille", 103, estimator.ca_wait_permille),
+	NUMBER("  slow_wait_permille", 104, estimator.slow_wait_permille),
+	NUMBER("  stale_permille", 105, estimator.stale_permille),
+	{ .key = "tuner" },
+	NUMBER("  confirm_passes", 6, tuner.confirm_passes),
+	NUMBER("  settle_passes", 8, tuner.settle_passes),
+	NUMBER("  sink_busy_permille", 106, tuner.sink_busy_permille),
+	NUMBER("  victim_wait_permille", 107, tuner.victim_wait_permille),
+	NUMBER("  quiet_passes", 9, tuner.quiet_passes),
+	NUMBER("  guard_passes", 12, tuner.guard_passes),
+	{ .key = "bounds" },
+	NUMBER("  max_delay", 13, bounds.max_delay),
+	NUMBER("  max_timer", 14, bounds.max_timer),
+	NUMBER("  sets_per_minute", 15, bounds.sets_per_minute),
+};
+#define N_KEYS (sizeof(keys) / sizeof(keys[0]))
+
+static char *text_of_keys(void)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	for (const struct key *k = keys; k < keys + N_KEYS; k++)
+		fprintf(f, "%s:%s%s\n", k->key, k->value ? " " : "", k->value ? k->value : "");
+	fclose(f);
+	return text;
+}
+
+static uint64_t number_of(const struct key *k)
+{
+	switch (k->size) {
+	case 1: return *(const uint8_t *)k->member; /* a bool, too */
+	case 2: return *(const uint16_t *)k->member;
+	case 4: return *(const uint32_t *)k->member; /* an int, too */
+	}
+	return *(const uint64_t *)k->member;
+}
+
+static void assert_member(const struct key *k)
+{
+	char quoted[64];
+
+	if (k->size && number_of(k) != k->number)
+		fail_msg("%s: %s: its member is %ju, want %ju", k->key, k->value,
+			 (uintmax_t)number_of(k), (uintmax_t)k->number);
+	if (!k->member || k->size)
+		return;
+	snprintf(quoted, sizeof(quoted), "\"%s\"", (const char *)k->member);
+	if (strcmp(quoted, k->string))
+		fail_msg("%s: its member is %s, want %s", k->key, quoted, k->string);
+}
+
+/* Each line of the dump is a key. One that the table lacks, or has twice or in another order, is
+ * named, and so is one whose value is the default: it would not show that the key is read.
+ */
+static void assert_all_keys(char *dumped)
+{
+	const struct key *k = keys;
+	char *line, *rest;
+
+	for (line = strtok_r(dumped, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest), k++) {
+		char *value = strchr(line, ':');
+
+		*value++ = '\0';
+		if (k == keys + N_KEYS || strcmp(line, k->key))
+			fail_msg("the table keys[] of test_config.c lacks \"%s\"%s%s%s", line,
+				 k == keys ? "" : ", after \"", k == keys ? "" : k[-1].key,
+				 k == keys ? "" : "\"");
+		if (k->value && !strcmp(value + 1, k->value))
+			fail_msg("the table keys[] of test_config.c has the default of \"%s\"",
+				 k->key);
+	}
+	assert_true(k == keys + N_KEYS);
+}
+
 static void test_all_keys(void **state)
 {
-	struct ibcc_config c, back;
-	char *text;
+	struct ibcc_config defaults;
+	char *text = text_of_keys(), *dumped;
 
 	(void)state;
-	load_ok(files_write(
-			"c.yaml",
-			"mode: apply\napply_via: direct\nca: mlx5_0\nport: 2\n"
-			"interval_ms: 50\nfast_interval_ms: 20\nfast_nodes: 7\nclear_counters: "
-			"yes\ntimeout_ms: 50\nretries: 0\nwindow: "
-			"128\nnode_window: 4\nnode_gap_us: 0\n"
-			"plugin_socket: /a\nuser: u\ncontrol_read_group: r\ncontrol_write_group: "
-			"w\ncontrol_socket: /b\nstate_file: \"/c \\\" d\"\n"
-			"cc_key_file: /e\nnode_name_map: /n\nmetrics_listen: 10315\nmetrics_file: "
-			"/f\ncompat_names: "
-			"yes\nlog: {target: stderr, level: debug}\n"
-			"estimator: {full_permille: 1, fed_wait_permille: 2, ca_wait_permille: 3,\n"
-			"  slow_wait_permille: 4, stale_permille: 5}\n"
-			"tuner: {confirm_passes: 6, settle_passes: 7, sink_busy_permille: 8,\n"
-			"  victim_wait_permille: 9, quiet_passes: 10, guard_passes: 0}\n"),
-		&c);
-	assert_int_equal(c.mode, IBCC_MODE_APPLY);
-	assert_int_equal(c.apply_via, IBCC_VIA_DIRECT);
-	assert_string_equal(c.ca, "mlx5_0");
-	assert_int_equal(c.port, 2);
-	assert_int_equal(c.interval_ms, 50);
-	assert_int_equal(c.fast_interval_ms, 20);
-	assert_int_equal(c.fast_nodes, 7);
-	assert_true(c.clear_counters);
-	assert_int_equal(c.timeout_ms, 50);
-	assert_int_equal(c.retries, 0);
-	assert_int_equal(c.window, 128);
-	assert_int_equal(c.node_window, 4);
-	assert_int_equal(c.node_gap_us, 0);
-	assert_string_equal(c.plugin_socket, "/a");
-	assert_string_equal(c.control_socket, "/b");
-	assert_string_equal(c.user, "u");
-	assert_string_equal(c.control_read_group, "r");
-	assert_string_equal(c.control_write_group, "w");
-	assert_string_equal(c.state_file, "/c \" d");
-	assert_string_equal(c.cc_key_file, "/e");
-	assert_string_equal(c.node_name_map, "/n");
-	assert_string_equal(c.metrics_listen, "10315");
-	assert_string_equal(c.metrics_file, "/f");
-	assert_true(c.compat_names);
-	assert_int_equal(c.log_target, IBCC_LOG_STDERR);
-	assert_int_equal(c.log_level, LOG_DEBUG);
-	assert_int_equal(c.estimator.full_permille, 1);
-	assert_int_equal(c.estimator.fed_wait_permille, 2);
-	assert_int_equal(c.estimator.ca_wait_permille, 3);
-	assert_int_equal(c.estimator.slow_wait_permille, 4);
-	assert_int_equal(c.estimator.stale_permille, 5);
-	assert_int_equal(c.tuner.confirm_passes, 6);
-	assert_int_equal(c.tuner.settle_passes, 7);
-	assert_int_equal(c.tuner.sink_busy_permille, 8);
-	assert_int_equal(c.tuner.victim_wait_permille, 9);
-	assert_int_equal(c.tuner.quiet_passes, 10);
-	assert_int_equal(c.tuner.guard_passes, 0);
-
+	ibcc_config_defaults(&defaults, NULL);
+	dumped = dump(&defaults);
+	assert_all_keys(dumped);
+	free(dumped);
+	load_ok(files_write("c.yaml", text), &all);
+	for (const struct key *k = keys; k < keys + N_KEYS; k++)
+		assert_member(k);
 	/* What is dumped is a configuration, the same one. */
-	text = dump(&c);
-	load_ok(files_write("c.yaml", text), &back);
-	assert_equal(&c, &back);
+	dumped = dump(&all);
+	assert_string_equal(dumped, text);
+	free(dumped);
 	free(text);
 }
 
