@@ -102,28 +102,34 @@ static void print_effect(const json_t *effect)
 		tune_say("", "The effect was not measured: %s.", tune_str(effect, "unmeasured"));
 }
 
-/* The outcome, with the result of a trial and the user that reverted it. */
+/* The outcome, with the result of a trial and the transaction that reverted it. "done" goes without
+ * saying for what was undone or tried: the table has to fit 80 columns.
+ */
 static void outcome_text(const json_t *o, char *buf, size_t len)
 {
 	const char *trial = tune_str(json_object_get(o, "trial"), "outcome");
-	char undone[40] = "", owed[40] = "";
+	const char *outcome = tune_str(o, "outcome");
+	char later[40] = "", owed[40] = "";
+	json_int_t nodes = tune_int(o, "owed");
 
 	if (json_is_integer(json_object_get(o, "undone_by")))
-		snprintf(undone, sizeof(undone), ", undone by %lld", tune_int(o, "undone_by"));
+		snprintf(later, sizeof(later), "undone by %lld", tune_int(o, "undone_by"));
 	else if (!strcmp(trial, "pending"))
-		snprintf(undone, sizeof(undone), ", on trial");
+		snprintf(later, sizeof(later), "on trial");
 	else if (trial[0])
-		snprintf(undone, sizeof(undone), ", %.24s", trial);
-	if (tune_int(o, "owed"))
-		snprintf(owed, sizeof(owed), ", %lld nodes owed", tune_int(o, "owed"));
-	snprintf(buf, len, "%s%s%s", tune_str(o, "outcome"), undone, owed);
+		snprintf(later, sizeof(later), "%.24s", trial);
+	if (later[0] && !strcmp(outcome, "done"))
+		outcome = "";
+	if (nodes)
+		snprintf(owed, sizeof(owed), ", %lld node%s owed", nodes, nodes == 1 ? "" : "s");
+	snprintf(buf, len, "%s%s%s%s", outcome, *outcome && later[0] ? ", " : "", later, owed);
 }
 
 static void add_transaction(struct libscols_table *t, const json_t *o)
 {
 	const json_t *effect = json_object_get(o, "effect");
 	const char *who = tune_str(o, "who");
-	char id[24], when[32], changes[24], outcome[64], roots[64], total[64], gain[160], by[64];
+	char id[24], when[32], changes[24], outcome[64], roots[64], total[64], gain[32], by[64];
 	const char *row[] = { id,   when, tune_str(o, "action"), outcome, changes, roots, total,
 			      gain, by,   tune_str(o, "summary") };
 
@@ -132,7 +138,7 @@ static void add_transaction(struct libscols_table *t, const json_t *o)
 	outcome_text(o, outcome, sizeof(outcome));
 	change_text(effect, "roots", COUNT, roots, sizeof(roots));
 	change_text(effect, "total_mbps", MBPS, total, sizeof(total));
-	tune_best_gain(json_object_get(effect, "senders"), gain, sizeof(gain));
+	tune_best_factor(json_object_get(effect, "senders"), gain, sizeof(gain));
 	snprintf(changes, sizeof(changes), "%lld", tune_int(o, "changes"));
 	snprintf(by, sizeof(by), "%.*s", (int)strcspn(who, " "), who);
 	ibcc_table_add(t, row);
@@ -161,12 +167,12 @@ static void print_history(const json_t *a)
 		{ "WHEN", IBCC_LEFT, "local time at which it began" },
 		{ "ACTION", IBCC_LEFT,
 		  "what asked for it: tune (the daemon itself), apply, rollback, disable" },
-		{ "OUTCOME", IBCC_LEFT, "done, or what prevented it; then the result of a trial" },
+		{ "OUTCOME", IBCC_WRAP, "done, or what prevented it; what became of it later" },
 		{ "CHANGES", IBCC_RIGHT, "number of changes" },
 		{ "ROOTS", IBCC_RIGHT, "congestion roots before and after" },
 		{ tune_rate_unit(), IBCC_RIGHT, "what all adapters send, before and after" },
-		{ "GAIN", IBCC_WRAP,
-		  "the blocked sender that gained most, and how many times as much it sends" },
+		{ "GAIN", IBCC_RIGHT,
+		  "how many times as much the blocked sender sends that gained most" },
 		{ "WHO", IBCC_WRAP, "program or user" },
 		{ "SUMMARY", IBCC_SPARE, "decision in a sentence" },
 	};

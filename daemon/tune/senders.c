@@ -132,6 +132,17 @@ const char *tune_best_gain(const json_t *senders, char *buf, size_t len)
 	return buf;
 }
 
+const char *tune_best_factor(const json_t *senders, char *buf, size_t len)
+{
+	struct gains g = gains_of(senders);
+
+	buf[0] = '\0';
+	if (g.n)
+		factor_text(g.o[0], buf, len);
+	free(g.o);
+	return buf;
+}
+
 void tune_print_senders(const json_t *senders)
 {
 	const struct tune_column columns[] = {

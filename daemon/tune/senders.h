@@ -21,6 +21,8 @@ const char *tune_gain_text(const json_t *status, char *buf, size_t len);
  * list, or nothing was measured afterwards.
  */
 const char *tune_best_gain(const json_t *senders, char *buf, size_t len);
+/* The same without the name, as "x 3.33". */
+const char *tune_best_factor(const json_t *senders, char *buf, size_t len);
 
 /* Prints such senders as a table, the largest gain first. */
 void tune_print_senders(const json_t *senders);

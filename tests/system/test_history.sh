@@ -33,8 +33,11 @@ for pager in cat 'sed -n p'; do
 	sleep 2 | timeout 30 script -qec "stty cols 80; NO_COLOR=1 TERM=xterm PAGER='$pager' $IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml history" \
 		/dev/null >"$TMP/text" 2>&1
 	tr -d '\r' <"$TMP/text" | awk 'length > 80 { n = 99 } /apply/ { n++ } END { exit n != 1 }' || fail "80 columns: $(cat "$TMP/text")"
+	# From the names of the columns to the next empty line each line begins with the number of a transaction: no cell is wrapped.
+	tr -d '\r' <"$TMP/text" | awk '/^ *ID / { table = 1; next } !NF { table = 0 } table && !/^ *[0-9]+ / { bad = 1 }
+		table && / x [0-9]/ { gain = 1 } END { exit bad || !gain }' || fail "wrapped: $(cat "$TMP/text")"
 done
-ok "the list fits into 80 columns"
+ok "the list fits into 80 columns, a line for each transaction"
 
 check 'it is drawn' tune history --plot "$TMP/day.svg"
 equal 'curves' "$(grep -c '<path' "$TMP/day.svg")" 8

@@ -53,7 +53,7 @@ owed 1 || fail "nothing is owed: $(jq -c .owed "$TMP/status.json")"
 tune status >"$TMP/text" 2>&1
 check "status names the node and the transaction" grep -qE '^Owed: +"source2" 0x0000000200000200 is not on the fabric: what transaction [0-9]+' "$TMP/text"
 tune history >"$TMP/text" 2>&1
-check "so does the history" grep -q 'rollback done, 1 nodes owed' "$TMP/text"
+check "so does the history" grep -q 'rollback done, 1 node owed' "$TMP/text"
 stop "$TUNED_PID" KILL
 start_tuned "${CONFIG[@]}"
 owed 1 || fail "a daemon that is started again forgets it"

@@ -80,6 +80,8 @@ static void test_senders(void **state)
 		  "a 624.0 -> 624.0 MB/s (x 1.00), b 100.0 -> ? MB/s\n");
 	assert_string_equal(tune_best_gain(list, buf, sizeof(buf)), "d x 3.33");
 	assert_string_equal(tune_best_gain(NULL, buf, sizeof(buf)), "");
+	assert_string_equal(tune_best_factor(list, buf, sizeof(buf)), "x 3.33");
+	assert_string_equal(tune_best_factor(NULL, buf, sizeof(buf)), "");
 	json_decref(s);
 	text = text_of(busy, 200);
 	assert_null(strstr(text, "Blocked"));
