@@ -1,23 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# The texts of all messages of the daemon and the command line, each once, one a line: the formats of what is logged,
-# answered as an error or asked, and every sentence that goes into such a text. A sentence has three words or more: it is
-# built by snprintf() or ibcc_text_add(), chosen between two, or returned by a function. lib/law/words*.c is left out: it
-# has the sentences of decisions, which tests/unit/test_decisions.c and test_words.c know one by one.
+# The texts of all messages of the daemon, the command line and the OpenSM plugin, each once, one a line: the formats of
+# what is logged, answered as an error or asked, and every sentence that is printed, is in an array, or goes into such a
+# text. A sentence has three words or more: it is printed, built by snprintf() or ibcc_text_add(), chosen between two,
+# returned by a function, or a member of an initializer. lib/law/words*.c is left out: it has the sentences of decisions,
+# which tests/unit/test_decisions.c and test_words.c know one by one. Markup is left out, too.
 set -eu
-messages='tune_fail|tune_consent|ibcc_log|ibcc_log_of|ibcc_why_set|ibcc_jsonl_error'
-pieces='v?snprintf|ibcc_text_add|ibcc_text_say'
-# A call with its arguments, or texts that are returned as they are.
+messages='tune_fail|tune_consent|ibcc_log|ibcc_log_of|ibcc_why_set|ibcc_jsonl_error|ibcc_plugin_log'
+pieces='v?snprintf|ibcc_text_add|ibcc_text_say|f?printf|f?puts|tune_say'
+# A call with its arguments, texts that are returned as they are, or the values of an array or a struct.
 text='"(?:\\.|[^"\\])*"'
 call="(?:$messages|$pieces)\\b *(?<args>\\((?:[^\"();]|$text|(?&args))*\\))"
-pattern="(?<![\\w\"])(?:$call|return\\b(?:[^\"();]|$text)*;)"
-find daemon lib -name '*.c' ! -path 'lib/law/words*' | LC_ALL=C sort | xargs awk '
+values="(?<values>\\{(?:[^\"{};]|$text|(?&values))*\\})"
+pattern="(?<![\\w\"])(?:$call|return\\b(?:[^\"();]|$text)*;|= *$values *;)"
+find daemon lib opensm-plugin -name '*.c' ! -path 'lib/law/words*' | LC_ALL=C sort | xargs awk '
 	FNR == 1 && NR > 1 { print "" }
 	{ gsub(/\t/, " "); printf "%s ", $0 }
 	END { print "" }' | grep -oP "$pattern" |
 	sed -E 's/\\"/\x01/g; s/" *PRI[a-z0-9]* *"//g; s/" *"//g' |
 	awk -F '"' '{
-		message = $1 !~ /^(v?snprintf|ibcc_text|return)/
+		message = $1 !~ /^(v?snprintf|ibcc_text|return|f?printf|f?puts|tune_say|=)/
 		for (i = 2; i <= NF; i += 2)
-			if ((message && i == 2) || $i ~ /[a-z]+[,;:)]* [^ ]* ?[a-z]+ [^ ]* ?[a-z]+/) print $i
+			if ((message && i == 2) || ($i !~ /<[a-z\/]/ && $i ~ /[a-z]+[,;:)]* [^ ]* ?[a-z]+ [^ ]* ?[a-z]+/)) print $i
 	}' | sed 's/\x01/"/g' | LC_ALL=C sort -u
