@@ -170,7 +170,8 @@ static void test_figures(void **state)
 
 		snprintf(item, sizeof(item), ".It Li %s\n", decision(i));
 		from = strstr(manual, item);
-		assert_non_null(from);
+		if (!from)
+			fail_msg("%s lacks \".It Li %s\" in CODES", MANUAL, decision(i));
 		to = strstr(from + 1, "\n.It ");
 		for (unsigned int k = 0; k < IBCC_DECISION_FIGURES; k++) {
 			const char *name = ibcc_decision_figure((enum ibcc_decision_code)i, k);

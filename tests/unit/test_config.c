@@ -147,7 +147,8 @@ static void test_manual_has_all_keys(void **state)
 		line += strspn(line, " ");
 		snprintf(want, sizeof(want), "\n.It Cm %.*s\n", (int)strcspn(line, ":"), line);
 		if (!strstr(manual, want))
-			fail_msg("man/ibcc-tuned.yaml.5 lacks%s", want);
+			fail_msg("man/ibcc-tuned.yaml.5 lacks \".It Cm %.*s\"",
+				 (int)strcspn(line, ":"), line);
 	}
 	free(dumped);
 	free(manual);

@@ -253,6 +253,7 @@ static void test_doubted(void **state)
 	f->s.pic.n_roots = 0;
 	r->doubted = true;
 	pass(f);
+	assert_non_null(said(f, IBCC_DECISION_DOUBTED));
 	assert_null(at(f, r->port));
 	assert_status(f, r->port, IBCC_STATUS_DOUBTED);
 }

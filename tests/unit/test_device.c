@@ -58,20 +58,29 @@ static void test_names(void **state)
 	assert_null(ibcc_device_find(MLX, 0xffff));
 }
 
-/* Each ID leads to one entry, in order, and what only some have is with those alone. */
+/* Each ID leads to one entry, entries are in the order of their IDs, and what only some have is
+ * with those alone.
+ */
 static void test_table(void **state)
 {
 	uint32_t vendors[] = { MLX, IBCC_VENDOR_BULL, IBCC_VENDOR_QLOGIC };
+	const struct ibcc_device *last = NULL;
 	unsigned int n = 0;
 
 	(void)state;
-	for (size_t v = 0; v < 3; v++)
+	for (size_t v = 0; v < 3; v++, last = NULL)
 		for (unsigned int id = 0; id <= UINT16_MAX; id++) {
 			const struct ibcc_device *d = ibcc_device_find(vendors[v], (uint16_t)id);
 
 			if (!d)
 				continue;
 			n++;
+			if (d < last)
+				fail_msg(
+					"devices[] of lib/topo/device.c has \"%s\" (0x%04x) before "
+					"\"%s\" (0x%04x)",
+					d->name, d->first_id, last->name, last->first_id);
+			last = d;
 			assert_true(d->first_id <= id && id <= d->last_id);
 			assert_true(!d->kernel_pma || d->family == IBCC_FAMILY_MLX5);
 			assert_true((d->wait_unit == IBCC_WAIT_PORT) ==
