@@ -94,7 +94,8 @@ static void look_at_socket(struct loop *l)
 			 "cannot "
 			 "be created again: %s; the daemon keeps trying",
 			 l->config.control_socket,
-			 rc == -EADDRINUSE || rc == -EEXIST ? "something else is at its path"
+			 rc == -EADDRINUSE || rc == -EEXIST ? "another file is at its path: remove "
+							      "that, or change control_socket"
 							    : strerror(-rc));
 	l->socket_err = rc < 0 ? rc : 0;
 }
@@ -428,7 +429,8 @@ static int set_up(struct loop *l, const struct ibcc_loop_options *o, struct ibcc
 	if (!l->control)
 		return ibcc_why_set(why, rc, "control socket %s: %s%s", l->config.control_socket,
 				    rc == -EADDRINUSE ? "another ibcc-tuned is running"
-				    : rc == -EEXIST   ? "what is there is no socket: remove it"
+				    : rc == -EEXIST   ? "another file is at its path: remove that, "
+							"or change control_socket"
 						      : strerror(-rc),
 				    rc == -ENOENT || rc == -EACCES
 					    ? "; its folder must be there and writable for the "

@@ -103,10 +103,10 @@ static void note(struct role *r, const char *key, int err, gid_t gid)
 			 "daemon keeps asking",
 			 key, r->name, strerror(err),
 			 r->known ? "that right stays with the group's last number"
-				  : "no user has that right");
+				  : "no user but root and the daemon's has that right");
 	else if (!err && r->name[0] && gid == IBCC_JSONL_NOBODY)
 		ibcc_log(LOG_WARNING,
-			 "%s: there is no group %s, so no user has that right: create the "
+			 "%s: there is no group %s, so no user gets that right by it: create the "
 			 "group, or name another one and reload the daemon",
 			 key, r->name);
 	r->failed = err != 0;

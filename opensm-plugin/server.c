@@ -271,7 +271,8 @@ static void accept_all(struct ibcc_server *s, uint64_t now_ms)
 	 */
 	if (i < IBCC_SERVER_CLIENTS &&
 	    (fd == -EMFILE || fd == -ENFILE || fd == -ENOBUFS || fd == -ENOMEM)) {
-		ibcc_plugin_log(&s->log, IBCC_PLUGIN_ERROR, "ERR IC04: cannot accept a client: %s",
+		ibcc_plugin_log(&s->log, IBCC_PLUGIN_ERROR,
+				"ERR IC04: cannot accept a client: %s; clients try again",
 				strerror(-fd));
 		ibcc_listener_close(&s->listener);
 		s->listen_again_ms = now_ms + LISTEN_AGAIN_MS;
@@ -343,9 +344,10 @@ void ibcc_server_tick(struct ibcc_server *s, uint64_t now_ms)
 
 	refill_log(s, now_ms);
 	if (s->listener.fd >= 0 && !ibcc_listener_in_place(&s->listener)) {
-		ibcc_plugin_log(&s->log, IBCC_PLUGIN_ERROR,
-				"ERR IC04: the socket %s was removed or replaced",
-				s->options.socket);
+		ibcc_plugin_log(
+			&s->log, IBCC_PLUGIN_ERROR,
+			"ERR IC04: the socket %s was removed or replaced; listening there again",
+			s->options.socket);
 		ibcc_listener_close(&s->listener);
 		s->listen_again_ms = 0;
 	}

@@ -53,7 +53,8 @@ static void refresh(struct ibcc_plugin_worker *w)
 	w->due = false;
 	if (!t) {
 		ibcc_plugin_log(&w->log, IBCC_PLUGIN_ERROR,
-				"ERR IC06: no memory for a copy of the topology");
+				"ERR IC06: no memory for a copy of the topology; clients get the "
+				"older one");
 		return;
 	}
 	ibcc_plugin_log(&w->log, IBCC_PLUGIN_DEBUG,
@@ -276,7 +277,10 @@ struct ibcc_plugin_worker *ibcc_plugin_worker_new(struct osm_opensm *osm,
 	ibcc_push_free(w->push);
 	ibcc_server_fini(&w->server);
 out:
-	ibcc_plugin_log(log, IBCC_PLUGIN_ERROR, "ERR IC03: cannot start: %s", strerror(-ret));
+	ibcc_plugin_log(log, IBCC_PLUGIN_ERROR,
+			"ERR IC03: cannot start: %s; OpenSM runs without the plugin, so the "
+			"daemon cannot write",
+			strerror(-ret));
 	if (w && w->wake >= 0)
 		close(w->wake);
 	free(w);

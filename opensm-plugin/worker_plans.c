@@ -65,16 +65,19 @@ static enum ibcc_proto_refusal judge(struct ibcc_plugin_worker *w, const struct 
 	}
 	if (!w->topo || plan->generation != w->topo->topo->generation) {
 		snprintf(why->text, sizeof(why->text),
-			 "the plan is for topology generation %llu, now it is %llu",
+			 "the plan is for topology generation %llu, now it is %llu; nothing was "
+			 "written, make a new plan",
 			 (unsigned long long)plan->generation,
 			 (unsigned long long)(w->topo ? w->topo->topo->generation : 0));
 		return IBCC_REFUSAL_STALE;
 	}
 	lost = find_misdirected(w->topo->topo, plan);
 	if (lost) {
-		snprintf(why->text, sizeof(why->text),
-			 "the plan has LID %u for port %u of node 0x%016llx, which is not so",
-			 lost->lid, lost->port, (unsigned long long)lost->node_guid);
+		snprintf(
+			why->text, sizeof(why->text),
+			"the plan has LID %u for port %u of node 0x%016llx, which has another one; "
+			"nothing was written, make a new plan",
+			lost->lid, lost->port, (unsigned long long)lost->node_guid);
 		return IBCC_REFUSAL_STALE;
 	}
 	return IBCC_REFUSAL_NONE;
@@ -269,8 +272,8 @@ void ibcc_plugin_worker_revert(struct ibcc_plugin_worker *w)
 	    !ibcc_push_start(w->push, &plan, w->cc_key, s.port_guid)) {
 		w->pushing = NULL;
 		ibcc_plugin_log(&w->log, IBCC_PLUGIN_ERROR,
-				"ERR IC10: no daemon has looked after %u settings for %u s: they "
-				"are taken off",
+				"ERR IC10: no daemon has renewed %u settings for %u s: the plugin "
+				"reverts them",
 				w->record.left.n, w->options.revert_after_s);
 	}
 	ibcc_plan_fini(&plan);

@@ -34,7 +34,8 @@ static int check_same(const json_t *a, const json_t *b, struct ibcc_why *why)
 	}
 	return same ? 0
 		    : ibcc_why_set(why, -EINVAL,
-				   "the counters are of other nodes than the cache has");
+				   "the counters are of another fabric than the cache: take both "
+				   "from one fabric");
 }
 
 static int read_all(const json_t *cache, const json_t *counters, struct ibcc_bundle *b,
@@ -68,7 +69,9 @@ int ibcc_bundle_read(const json_t *cache, const json_t *counters, struct ibcc_bu
 		rc = check_format(counters, why);
 	if (!rc &&
 	    (!json_is_object(b->plan) || !json_is_object(json_object_get(counters, "evidence"))))
-		rc = ibcc_why_set(why, -EINVAL, "there is no plan in it");
+		rc = ibcc_why_set(why, -EINVAL,
+				  "there is no plan in it, or no counters: write it again with "
+				  "ibcc-tune bundle");
 	if (!rc && cache != counters)
 		rc = check_same(json_object_get(cache, "nodes"), json_object_get(counters, "nodes"),
 				why);

@@ -346,7 +346,10 @@ static int listen_at(const char *address, struct ibcc_why *why)
 	int fd, on = 1, rc = 0;
 
 	if (ibcc_listen_parse(address, &sa, &len))
-		return ibcc_why_set(why, -EINVAL, "%s: no address and port in numbers", address);
+		return ibcc_why_set(
+			why, -EINVAL,
+			"%s: this is no address and port in numbers, such as 127.0.0.1:10315",
+			address);
 	fd = socket(sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||
 	    bind(fd, (struct sockaddr *)&sa, len) || listen(fd, BACKLOG))

@@ -153,5 +153,8 @@ int ibcc_what_if(const struct ibcc_topo *t, const struct ibcc_root *root, uint32
 	}
 	if (rc)
 		ibcc_settings_fini(out);
-	return rc ? ibcc_why_set(why, rc, "table_end: no table ends there") : 0;
+	return rc ? ibcc_why_set(why, rc,
+				 "table_end: no table can end there: try a value nearer to the "
+				 "present one (ibcc-tune show)")
+		  : 0;
 }

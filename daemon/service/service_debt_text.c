@@ -116,7 +116,8 @@ static void describe_group(const struct ibcc_service *s, const struct group *g, 
 	}
 	if (g->n > NAMED)
 		snprintf(more, sizeof(more), " and %u more", g->n - NAMED);
-	snprintf(buf, len, "%s%s: %s", names, more, cause[0] ? cause : "not tried yet");
+	snprintf(buf, len, "%s%s: %s", names, more,
+		 cause[0] ? cause : "the daemon has not tried yet");
 }
 
 /* Describes as many causes as there is room for, then gives the number of the other nodes. */
@@ -128,8 +129,7 @@ static void describe(const struct ibcc_service *s, const struct groups *g, struc
 
 	name_transactions(g, txns, sizeof(txns));
 	at = (size_t)snprintf(why->text, sizeof(why->text),
-			      "%u nodes still have settings that %s to take away: ", g->n_debts,
-			      txns);
+			      "%u nodes still have settings that %s to remove: ", g->n_debts, txns);
 	for (uint32_t i = 0; i < g->n; i++) {
 		const char *sep = i ? "; " : "";
 
@@ -166,8 +166,8 @@ static void describe_one(const struct ibcc_service *s, const struct groups *g, s
 	}
 	name_transactions(g, txn, sizeof(txn));
 	ibcc_why_set(why, 0,
-		     "%s still has settings that %s to take away%s%s%s; the daemon keeps trying",
-		     node, txn, cause[0] ? ": " : "", cause[0] ? it : "", cause);
+		     "%s still has settings that %s to remove%s%s%s; the daemon keeps trying", node,
+		     txn, cause[0] ? ": " : "", cause[0] ? it : "", cause);
 }
 
 /* Returns whether there are any debts. Leaves *why alone if there are none. */

@@ -125,7 +125,7 @@ static int compare(struct ibcc_plan *plan, const struct ibcc_plan *needed, struc
 
 	for (uint32_t i = 0; i < plan->n; i++)
 		snprintf(plan->change[i].reason, sizeof(plan->change[i].reason),
-			 "asked for by the plan, for none of its roots");
+			 "the plan has this change, but none of its roots needs it");
 	for (uint32_t i = 0; i < needed->n; i++) {
 		const struct ibcc_change *want = &needed->change[i];
 		struct ibcc_change *c = find(plan, want, &at);

@@ -215,6 +215,9 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 	} else if (!strcmp(command, "history")) {
 		rc = ibcc_service_history(s, tune_int(args, "id"), t->limit,
 					  json_is_true(json_object_get(args, "series")), out, why);
+	} else {
+		rc = ibcc_why_set(why, -EOPNOTSUPP,
+				  "%s needs ibcc-tuned, which is not running: start it", command);
 	}
 	if (*out && !(*out = ibcc_json_unfold(*out)) && !rc)
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
@@ -286,7 +289,7 @@ static int do_on_fabric(struct tune *t, const char *command, json_t *args, json_
 			why, -EACCES, "%s%s%s", t->own_port ? "" : why->text,
 			t->own_port ? "" : "; without it the key is needed: ", t->no_key.text);
 	if (t->verbose && !t->own_port)
-		fprintf(stderr, "%s; doing it without\n", why->text);
+		fprintf(stderr, "%s; ibcc-tune does it without the daemon\n", why->text);
 	/* There is one writer only: if there is a daemon, the fabric is the daemon's. */
 	rc = changes_fabric(command) ? tune_alone(t, &lock, why) : 0;
 	if (rc && t->own_port)

@@ -441,7 +441,7 @@ const char *ibcc_trust_reason(enum ibcc_doubt doubt)
 		       "allows";
 	case IBCC_DOUBT_TIME: return "it sent and was blocked for longer than the time that passed";
 	case IBCC_DOUBT_MARKS: return "it counts more marked packets than packets";
-	case IBCC_DOUBT_NODE: return "several neighbours count differently";
+	case IBCC_DOUBT_NODE: return "several of its neighbours count other amounts than it does";
 	case IBCC_DOUBT_LOG:
 		return "its CongestionLog names other senders than the adapters' BECNs and bytes "
 		       "do, so the log is not used";

@@ -48,7 +48,9 @@ static int own_port_run(struct ibcc_applier *a, const struct ibcc_plan *plan, st
 		return ibcc_why_set(why, rc, "%u of %u changes did not take effect", r->n_failed,
 				    r->n);
 	if (rc)
-		return ibcc_why_set(why, rc, "the plan could not be carried out");
+		return ibcc_why_set(why, rc,
+				    "the plan was not applied completely: it was canceled, or this "
+				    "host has no memory");
 	return 0;
 }
 

@@ -33,7 +33,7 @@ const char *ibcc_precheck_reason(const struct ibcc_endport_cc *ep)
 			return "does not answer congestion control requests, though it does "
 			       "others: it has another CC_Key, as it seems (key_dir, cc_key_file)";
 		return ep->err ? "does not answer congestion control requests"
-			       : "has not been asked yet";
+			       : "has not been asked yet about congestion control";
 	}
 	return "is in an unknown state";
 }

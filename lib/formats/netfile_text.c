@@ -39,15 +39,15 @@ const char *ibcc_netfile_option(char option, const char *value, unsigned int *la
 
 	if (option == 'w') {
 		*lanes = mask_lanes(v);
-		return *lanes && v <= 31 ? NULL : "a width from 1 to 31 behind =";
+		return *lanes && v <= 31 ? NULL : "a width from 1 to 31 after =";
 	}
 	if (option == 's') {
 		*speed = mask_speed(v ? v : 4, 0);
-		return v <= 7 ? NULL : "a speed from 0 to 7 behind =";
+		return v <= 7 ? NULL : "a speed from 0 to 7 after =";
 	}
 	if (v)
 		*speed = mask_speed(0, v);
-	return v <= 15 ? NULL : "an extended speed from 0 to 15 behind =";
+	return v <= 15 ? NULL : "an extended speed from 0 to 15 after =";
 }
 
 const char *ibcc_netfile_behind_quotes(const char *line)

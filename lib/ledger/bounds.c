@@ -95,7 +95,7 @@ static const char *check_block(const struct ibcc_bounds *b, const struct table *
 
 	/* the node would have the first data for a while, or keep them */
 	if (t->twice & 1u << block)
-		return "a block of a table twice, not alike";
+		return "a block of a table twice, with different values";
 	if (t->cct.limit >= IBCC_CCT_MAX_ENTRIES)
 		return "a CCTI_Limit beyond 255";
 	for (unsigned int i = first; i < first + IBCC_CCT_BLOCK_ENTRIES && i <= t->cct.limit; i++) {
@@ -192,18 +192,20 @@ static const char *check_bits(const struct ibcc_change *c, const uint8_t *data)
 const char *ibcc_bounds_data(const struct ibcc_change *c, const uint8_t *data)
 {
 	switch (c->attr_id) {
-	case IBCC_CC_ATTR_KEY_INFO: return c->attr_mod ? "no such block" : NULL;
+	case IBCC_CC_ATTR_KEY_INFO: return c->attr_mod ? "no such block of this attribute" : NULL;
 	case IBCC_CC_ATTR_SW_SETTING:
-	case IBCC_CC_ATTR_CA_SETTING: return c->attr_mod ? "no such block" : check_bits(c, data);
+	case IBCC_CC_ATTR_CA_SETTING:
+		return c->attr_mod ? "no such block of this attribute" : check_bits(c, data);
 	case IBCC_CC_ATTR_SW_PORT_SETTING:
 		if (c->port_block && c->port_block != IBCC_CC_SW_PORT_BLOCK_121 &&
 		    c->port_block != IBCC_CC_SW_PORT_BLOCK_13)
 			return "blocks of a size that no switch has";
-		return c->attr_mod > UINT8_MAX / IBCC_CC_SW_PORT_BLOCK_121 ? "no such block"
-									   : check_bits(c, data);
+		return c->attr_mod > UINT8_MAX / IBCC_CC_SW_PORT_BLOCK_121
+			       ? "no such block of this attribute"
+			       : check_bits(c, data);
 	case IBCC_CC_ATTR_CCT:
 		if (c->attr_mod >= IBCC_CCT_MAX_BLOCKS)
-			return "no such block";
+			return "no such block of this attribute";
 		return data[0] ? "a CCTI_Limit beyond 255" : check_bits(c, data);
 	}
 	return "no setting";

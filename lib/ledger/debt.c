@@ -109,7 +109,9 @@ static const char *failure(int err)
 	case IBCC_CHANGE_BEYOND_BOUNDS:
 		return "had earlier values that are beyond the bounds: \"ibcc-tune disable\" "
 		       "removes its settings";
-	case IBCC_CHANGE_TOO_MANY_SETS: return "got its limit of Set MADs for this minute";
+	case IBCC_CHANGE_TOO_MANY_SETS:
+		return "has received its limit of Set MADs for this minute "
+		       "(bounds.sets_per_minute)";
 	case IBCC_CHANGE_NO_CLASS: return "does not say that it has congestion control";
 	case IBCC_CHANGE_VENDOR_ON: return "has NVIDIA's own congestion control on";
 	case IBCC_CHANGE_MOVED: return "has another LID now";

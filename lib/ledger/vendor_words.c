@@ -19,7 +19,7 @@ bool ibcc_vendor_algorithm(const struct ibcc_vendor_endport *e, char *buf, size_
 	if (e->cc != IBCC_VENDOR_CC_ON || !e->algorithm.n_slots)
 		return false;
 	if (!e->algorithm.algo_status)
-		ibcc_text_add(&x, "not that of algorithm slot 0");
+		ibcc_text_add(&x, "an algorithm other than that of slot 0");
 	else
 		ibcc_text_add(&x, "algorithm slot 0 (algorithm %u, version %u.%u)", a->algo_id,
 			      a->major, a->minor);
@@ -70,10 +70,11 @@ void ibcc_vendor_text(const struct ibcc_vendor *v, struct ibcc_why *text)
 	if (v->n_off)
 		ibcc_text_add(&x, "%s %u nodes have it off", v->n_on ? ";" : ":", v->n_off);
 	if (v->n_silent)
-		ibcc_text_add(&x,
-			      "; %u nodes do not say: their CC_Key is probably missing (key_dir, "
-			      "cc_key_file)",
-			      v->n_silent);
+		ibcc_text_add(
+			&x,
+			"; %u nodes do not answer this: their CC_Key is probably missing (key_dir, "
+			"cc_key_file)",
+			v->n_silent);
 }
 
 void ibcc_vendor_routes_text(const struct ibcc_vendor *v, struct ibcc_why *text)

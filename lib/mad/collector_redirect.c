@@ -24,7 +24,9 @@ static const char *refusal(const struct ibcc_topo *t, uint32_t node,
 		return "a LID that no known port has";
 	if (t->port[port].node != node)
 		return "a LID of another node";
-	return r->q_key && r->q_key != IBCC_GSI_Q_KEY ? "another Q_Key than that of QP 1" : NULL;
+	return r->q_key && r->q_key != IBCC_GSI_Q_KEY
+		       ? "a Q_Key that the daemon may not use (only 0x80010000)"
+		       : NULL;
 }
 
 void ibcc_collector_redirect(const struct ibcc_collector *c, const struct ibcc_topo *t,

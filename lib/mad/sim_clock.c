@@ -126,7 +126,9 @@ static int look_at(int fd, const char *path, uint64_t host_ns, struct record *r,
 		return ibcc_why_set(why, -EPERM, "%s: this is no regular file", path);
 	rc = read_record(fd, r);
 	if (rc)
-		return ibcc_why_set(why, rc, "%s: this is no clock of this version of ibcc-sim",
+		return ibcc_why_set(why, rc,
+				    "%s: this clock is damaged, or another version of ibcc-sim "
+				    "wrote it: install all programs from one build",
 				    path);
 	if (r->host_ns + STALE_NS >= host_ns && r->host_ns <= host_ns + STALE_NS)
 		return 0;

@@ -52,7 +52,7 @@ static const char *read_row(sqlite3_stmt *st, struct ibcc_change *c)
 	const char *what;
 
 	if (ibcc_state_read_change(st, c))
-		return "it has not the length of an attribute";
+		return "its value is too short or too long for an attribute";
 	if (sqlite3_column_int(st, 12))
 		return sqlite3_column_int(st, 13) ? NULL
 						  : "its transaction does not match its checksum";

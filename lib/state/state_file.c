@@ -102,7 +102,7 @@ static const char *next_step(int code)
 	case SQLITE_MISMATCH:
 		return "keep it, and install that version again for what a rollback needs, or move "
 		       "it aside after \"ibcc-tune disable\"";
-	case SQLITE_OK: return "another one is begun";
+	case SQLITE_OK: return "the daemon begins another file";
 	case SQLITE_FULL: return "make room on its file system";
 	case SQLITE_READONLY:
 	case SQLITE_PERM: return "make it and its folder writable for the user of this program";
@@ -110,19 +110,19 @@ static const char *next_step(int code)
 		return "its folder must be there and writable for the user of this program, and "
 		       "nothing else in its place";
 	case SQLITE_CORRUPT:
-	case SQLITE_NOTADB: return "move it aside, and a new one is begun";
+	case SQLITE_NOTADB: return "move it aside, and the daemon begins a new one";
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED: return "end the program that holds it";
 	case SQLITE_IOERR: return "check its file system, which may be full";
 	}
-	return "check the file";
+	return "check the file with sqlite3 FILE 'PRAGMA integrity_check'";
 }
 
 static void set_trouble(struct ibcc_state *s, const char *what, int code)
 {
 	s->failing = true;
 	ibcc_why_set(&s->trouble, 0,
-		     "state file %s: %s; %s: until then settings are taken off, and none made",
+		     "state file %s: %s; %s: until then the daemon removes settings and makes none",
 		     s->file, what, next_step(code));
 }
 

@@ -65,7 +65,7 @@ int ibcc_json_lines_take(struct ibcc_json_lines *l, json_t **o, struct ibcc_why 
 		*o = v;
 		return 0;
 	}
-	ibcc_why_set(why, -EPROTO, "%s", v ? "this is something else" : e.text);
+	ibcc_why_set(why, -EPROTO, "%s", v ? "this line is JSON, but no object" : e.text);
 	json_decref(v);
 	return -EPROTO;
 }

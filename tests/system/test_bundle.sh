@@ -96,4 +96,4 @@ equal "its plan is not kept in a file" "$? $(head -n 1 "$TMP/out")" \
 	"1 ibcc-tune: --output: a plan that is made from a bundle cannot be applied, so it is not kept in a file"
 offline plan --load-cache "$TMP/fabric.json" --counters "$TMP/anonymous.json" >"$TMP/out" 2>&1
 equal "other nodes' counters are refused" "$? $(cat "$TMP/out")" \
-	"1 ibcc-tune: $TMP/anonymous.json: the counters are of other nodes than the cache has"
+	"1 ibcc-tune: $TMP/anonymous.json: the counters are of another fabric than the cache: take both from one fabric"

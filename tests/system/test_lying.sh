@@ -23,9 +23,9 @@ equal "degraded" "$(jq -r .state "$TMP/status.json")" degraded
 wait_until 20 taken_off || fail "what was set stays: $(sim settings -j)"
 ok "what was set because of it is taken off"
 tune status >"$TMP/text" 2>&1
-grep -q '^Conflict: *leaf2 .*several neighbours' "$TMP/text" || fail "status: $(cat "$TMP/text")"
+grep -q '^Conflict: *leaf2 .*several of its neighbours' "$TMP/text" || fail "status: $(cat "$TMP/text")"
 ok "status names it"
-grep -q 'inconsistent counters: .*leaf2 port 2 (several neighbours' "$TMP/tuned.log" || fail "the log does not name it"
+grep -q 'inconsistent counters: .*leaf2 port 2 (several of its neighbours' "$TMP/tuned.log" || fail "the log does not name it"
 ok "the log names it"
 
 sim set pma_sent_permille.leaf2=0 pma_wait_permille.leaf2=0 || fail "ibcc-sim set"

@@ -47,7 +47,7 @@ ok "opensm's log tells of the plan"
 
 # --- what is refused --------------------------------------------------------------------------
 refused "another generation" "topology generation 1," generation=1
-refused "LIDs of other nodes" "which is not so" lid_shift=1
+refused "LIDs of other nodes" "which has another one" lid_shift=1
 client push extra=1 >"$TMP/push.log"
 grep -q '^ERROR' "$TMP/push.log" || fail "an incomplete plan is not answered by ERROR"
 ok "an incomplete plan is answered by ERROR"

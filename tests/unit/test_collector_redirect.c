@@ -111,9 +111,10 @@ static void test_nowhere(void **state)
 /* An answer does not choose the node that we send to, or clear: each node speaks for itself. */
 static void test_elsewhere(void **state)
 {
-	static const char *const words[] = { "(a LID of another node)",
-					     "(a LID that no known port has)",
-					     "(another Q_Key than that of QP 1)" };
+	static const char *const words[] = {
+		"(a LID of another node)", "(a LID that no known port has)",
+		"(a Q_Key that the daemon may not use (only 0x80010000))"
+	};
 	struct fixture x = setup();
 	uint32_t full = fabric_port(x.t, LUSTRE_SRC1, 1), n = 0;
 	struct fake_node *victim = node_of(&x, LUSTRE_FAST, 1);

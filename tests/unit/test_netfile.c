@@ -258,10 +258,10 @@ static void test_errors(void **state)
 		 "%:2: got \"16xEDR\", want a link's width and speed, such as 4xEDR\n"
 		 "%:3: got \"4x???\", want a link's width and speed, such as 4xEDR\n");
 	read_bad("width=0\nspeed=8\nextspeed=16\nSwitch 2 \"a\"\n[1] \"b\"[1] w=32 e=99\n",
-		 "%:1: got \"width=0\", want a width from 1 to 31 behind =\n"
-		 "%:2: got \"speed=8\", want a speed from 0 to 7 behind =\n"
-		 "%:3: got \"extspeed=16\", want an extended speed from 0 to 15 behind =\n"
-		 "%:5: got \"[1] \"b\"[1] w=32 e=99\", want a width from 1 to 31 behind =\n");
+		 "%:1: got \"width=0\", want a width from 1 to 31 after =\n"
+		 "%:2: got \"speed=8\", want a speed from 0 to 7 after =\n"
+		 "%:3: got \"extspeed=16\", want an extended speed from 0 to 15 after =\n"
+		 "%:5: got \"[1] \"b\"[1] w=32 e=99\", want a width from 1 to 31 after =\n");
 	read_bad("vendid=1\nwidth\n", "%:2: got \"width\", want a value behind =\n");
 	read_bad("switchguid=5\nSwitch 1 \"a\"\t# \"a\" base port 0 lid 49152 lmc 0\n",
 		 "%:2: got \"Switch 1 \"a\"?# \"a\" base port 0 lid 49152 lmc 0\", want a LID from "

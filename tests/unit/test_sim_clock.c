@@ -111,9 +111,9 @@ static void test_foreign(void **state)
 	(void)state;
 	assert_refused(files_path("none"), NOW_NS, -ENOENT, "No such file");
 	files_write("short", "ibsim");
-	assert_refused(files_path("short"), NOW_NS, -EPROTO, "no clock of this version");
+	assert_refused(files_path("short"), NOW_NS, -EPROTO, "is damaged, or another version");
 	files_write("text", "This is a long text, and certainly no time of a simulator.");
-	assert_refused(files_path("text"), NOW_NS, -EPROTO, "no clock of this version");
+	assert_refused(files_path("text"), NOW_NS, -EPROTO, "is damaged, or another version");
 	close(made(1));
 	snprintf(path, sizeof(path), "%s", files_path("clock"));
 	assert_int_equal(symlink(path, files_path("link")), 0);
@@ -140,7 +140,8 @@ static void test_torn(void **state)
 		assert_int_equal(ibcc_sim_clock_write(fd, 0x1122334455667788, NOW_NS + 99), 0);
 		assert_int_equal(pwrite(fd, word, bytes, 0), bytes);
 		assert_int_equal(ibcc_sim_clock_ns(c), 5);
-		assert_refused(files_path("clock"), NOW_NS, -EPROTO, "no clock");
+		assert_refused(files_path("clock"), NOW_NS, -EPROTO,
+			       "is damaged, or another version");
 	}
 	ibcc_sim_clock_close(c);
 	close(fd);

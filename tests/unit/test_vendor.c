@@ -138,7 +138,7 @@ static void test_algorithms(void **state)
 			    "have it off");
 	e->algorithm.algo_status = false;
 	assert_true(ibcc_vendor_algorithm(e, words, sizeof(words)));
-	assert_string_equal(words, "not that of algorithm slot 0");
+	assert_string_equal(words, "an algorithm other than that of slot 0");
 	e->algorithm.n_slots = 0;
 	assert_false(ibcc_vendor_algorithm(e, words, sizeof(words)));
 	/* Silence is no answer, and takes back what was known. */
