@@ -125,6 +125,11 @@ static void test_decisions(void **state)
 		one->b = 7;
 		one->c = 8;
 		seen |= 1u << decisions[i].code;
+		/* A figure that people read has a name for programs. */
+		if ((strstr(decisions[i].done, "601") || strstr(decisions[i].done, "60.1")) &&
+		    !ibcc_decision_figure(decisions[i].code, 0))
+			fail_msg("ibcc_decision_figure() lacks the figure a of \"%s\"",
+				 ibcc_decision_name(decisions[i].code));
 		assert_words(f, &d, decisions[i].done);
 		d.recommended = true;
 		assert_words(f, &d, decisions[i].recommended);
