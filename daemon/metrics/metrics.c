@@ -150,10 +150,12 @@ static int take_fabric(struct ibcc_metrics *m, const struct ibcc_cycle *c)
 		take_root(m, t, &c->estimate.root[i]);
 	if (c->tuner)
 		take_followed(m, c);
-	if (ibcc_faults_find(t, &c->snapshot, NULL, &faults))
+	if (ibcc_faults_find(t, &c->snapshot, &c->estimate, &faults))
 		return -1;
 	m->n_slow_links = faults.n_slow;
 	m->n_error_ports = faults.n_errors;
+	for (uint32_t i = 0; i < faults.n; i++)
+		m->n_tree_faults += faults.fault[i].on_tree;
 	ibcc_faults_fini(&faults);
 	m->has_fabric = true;
 	m->decided = c->decided;

@@ -102,6 +102,7 @@ struct ibcc_metrics {
 	uint32_t n_pending; /* writes of the plan that are not on the fabric yet */
 	uint32_t n_drifted, n_unknown, n_held_back, n_held_below;
 	uint32_t n_slow_links, n_error_ports;
+	uint32_t n_tree_faults; /* of both, those on the tree of a congestion root */
 	uint64_t passes_cut, pass_ns;
 	uint32_t n_nodes, n_ports, n_holds, n_roots, n_followed;
 	struct ibcc_metrics_node *node; /* all owned from here on */

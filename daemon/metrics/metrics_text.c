@@ -176,6 +176,9 @@ static void fabric(struct ibcc_text *o, const struct ibcc_metrics *m)
 	      m->n_slow_links);
 	GAUGE(o, "ibcc_ports_with_link_errors",
 	      "Ports whose error counters grew between the last two readings.", m->n_error_ports);
+	GAUGE(o, "ibcc_tree_faulty_links",
+	      "Slow links and ports with link errors on the path to a congestion root.",
+	      m->n_tree_faults);
 	GAUGE(o, "ibcc_held_back_endports", "Adapters that settings hold back at all times.",
 	      m->n_held_back);
 	GAUGE(o, "ibcc_held_below_endports",

@@ -33,7 +33,7 @@ echo "ok - all that the dashboard shows is exported"
 
 sed -n '/expr:/,/for:/p' "$rules" | names >"$tmp/names"
 only_exported "$rules" "$tmp/names"
-[ "$(grep -c 'alert: ' "$rules")" = 10 ] || not_ok "there are not ten alerts"
+[ "$(grep -c 'alert: ' "$rules")" = 11 ] || not_ok "there are not eleven alerts"
 for a in $(sed -n 's/.*- alert: //p' "$rules"); do
 	grep -A 2 "alertname: $a\$" tests/build/alerts.yaml | grep -q exp_alerts ||
 		grep -q "alertname: $a, exp_alerts" tests/build/alerts.yaml || not_ok "nothing tests that $a fires"

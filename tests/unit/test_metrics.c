@@ -186,10 +186,12 @@ static void test_link_errors(void **state)
 	uint32_t src = fabric_port(t, LUSTRE_SRC1, 1), sw = fabric_port(t, LUSTRE_SW1, 5);
 	struct ibcc_link_errors *e = &f->c.snapshot.port[src].errors;
 	const struct ibcc_link_caps edr = { 3, 0x6e };
+	struct ibcc_root root = { .port = t->port[src].peer };
 	const char *text = take(f);
 	char line[256];
 
 	assert_line(text, "ibcc_slow_links 0");
+	assert_line(text, "ibcc_tree_faulty_links 0");
 	assert_line(text, "ibcc_ports_with_link_errors 0");
 	/* Never read: missing. */
 	assert_null(strstr(text, "ibcc_port_symbol_error_total{"));
@@ -203,6 +205,12 @@ static void test_link_errors(void **state)
 	text = take(f);
 	assert_line(text, "ibcc_slow_links 1");
 	assert_line(text, "ibcc_ports_with_link_errors 1");
+	assert_line(text, "ibcc_tree_faulty_links 0");
+	/* Congestion starts at the port that leads to the source; the slow link is elsewhere. */
+	f->c.estimate = (struct ibcc_estimate){ .n_roots = 1, .root = &root };
+	text = take(f);
+	f->c.estimate = (struct ibcc_estimate){ 0 };
+	assert_line(text, "ibcc_tree_faulty_links 1");
 	snprintf(line, sizeof(line),
 		 "ibcc_port_symbol_error_total{guid=\"0x%016" PRIx64 "\",port=\"1\"} 4711",
 		 t->node[LUSTRE_SRC1].guid);
