@@ -108,7 +108,8 @@ int main(int argc, char **argv)
 	}
 	if (ibcc_conf_of_fabric(o->fabric, path, sizeof(path), &o->config_file)) {
 		fprintf(stderr,
-			"ibcc-tuned: --fabric: '%s' is no name of letters, digits, _, - and .\n",
+			"ibcc-tuned: --fabric: got '%s', want a name of letters, digits, _, - and "
+			"., such as ib1\n",
 			o->fabric);
 		return 1;
 	}

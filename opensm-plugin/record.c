@@ -216,7 +216,7 @@ int ibcc_record_plan(const struct ibcc_record *d, const struct ibcc_topo *t, str
 			continue;
 		c->lid = t->port[port].lid;
 		c->cc_key = find(d, c) ? find(d, c)->cc_key : 0;
-		snprintf(c->reason, sizeof(c->reason), "its daemon has vanished");
+		snprintf(c->reason, sizeof(c->reason), "no daemon renews it any more");
 		rc = ibcc_plan_append(plan, c);
 	}
 	ibcc_plan_fini(&undo);

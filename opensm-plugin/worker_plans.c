@@ -59,7 +59,7 @@ static enum ibcc_proto_refusal judge(struct ibcc_plugin_worker *w, const struct 
 			 refusal == IBCC_REFUSAL_TWO_WRITERS
 				 ? "OpenSM's own congestion_control is TRUE (SM state %s); set it "
 				   "to FALSE in opensm.conf and send OpenSM a SIGHUP"
-				 : "this SM is %s, only a MASTER may write",
+				 : "this SM is %s; only the plugin of the MASTER SM writes",
 			 ibcc_proto_sm_state_name(s.sm_state));
 		return refusal;
 	}
@@ -157,7 +157,7 @@ static enum ibcc_proto_refusal take_turn(struct ibcc_plugin_worker *w, struct ib
 			 ibcc_push_busy(w->push) ? "another plan is being applied, of"
 						 : "another daemon writes through this plugin,",
 			 (long)present->pid, (long)present->uid,
-			 present->uid ? "; a plan of root would take its place" : "");
+			 present->uid ? "; a plan by root replaces it" : "");
 		return IBCC_REFUSAL_BUSY;
 	case IBCC_WRITER_TAKES:
 		ibcc_plugin_log(&w->log, IBCC_PLUGIN_ERROR,

@@ -24,7 +24,9 @@ static void print_age(const json_t *a)
 	if (age < 0)
 		tune_say("",
 			 "By this host's clock the plan is made %lld %s from now: this clock, or "
-			 "that by which it was made, is wrong, or was.",
+			 "that of the host that made the plan, is or was wrong. Correct the "
+			 "clocks, or "
+			 "make a new plan.",
 			 (long long)n, unit);
 	else
 		printf("The plan was made %lld %s ago.\n", (long long)n, unit);

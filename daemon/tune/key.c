@@ -35,8 +35,8 @@ static int ask(const struct tune *t)
 	tune_say("", "With --protect, nodes answer only requests that carry this key.");
 	if (t->lease)
 		tune_say("",
-			 "If you lose %s, protection has to run out first: %u s after a node has "
-			 "seen a wrong key (--lease).",
+			 "If you lose %s, you have to wait: a node's protection ends %u s after it "
+			 "has received a wrong key (--lease).",
 			 file, t->lease);
 	else
 		tune_say("",

@@ -552,7 +552,8 @@ static int run(struct tune *t, const struct overrides *o, uint64_t given)
 		return hint(c);
 	}
 	if (ibcc_conf_of_fabric(o->fabric, path, sizeof(path), &file))
-		return tune_fail("--fabric: '%s' is no name of letters, digits, _, - and .",
+		return tune_fail("--fabric: got '%s', want a name of letters, digits, _, - and ., "
+				 "such as ib1",
 				 o->fabric);
 	rc = ibcc_conf_load_keyless(file, o->fabric, &t->config, &t->cc_key, &errors, &t->no_key);
 	if (rc)
