@@ -8,15 +8,16 @@
  * 	each rate_reduce_monitor_period:  a cut, if a CNP came since the last cut
  *
  * A cut multiplies the rate by 1 - alpha / 2 (with rpg_gd 11), and first moves the target to the
- * rate before it where a clamp says so. It sets both counters to 0. From then on each rpg_time_reset
- * and each rpg_byte_reset bytes are an increase, to the middle of rate and target:
+ * rate before it where a clamp says so. It sets both counters to 0. From then on each
+ * rpg_time_reset and each rpg_byte_reset bytes are an increase, to the middle of rate and target:
  *
  * 	both counters below F:   fast recovery, the target stays
  * 	otherwise:               the target rises by rpg_ai_rate
  * 	both counters above F:   the target rises by rpg_hai_rate
  *
  * F is rpg_threshold; a counter has the increases before this one. With rpg_byte_reset 0 the
- * counter of time is both. The limiter ends at the highest rate, to the Mb/s in which rates are set.
+ * counter of time is both. The limiter ends at the highest rate, to the Mb/s in which rates are
+ * set.
  *
  * The second clock is 1 ns late, so that alpha is up to date where their periods meet. The time
  * between two events is jumped over; alpha without a CNP is a power.
@@ -151,8 +152,8 @@ void ibcc_dcqcn_cnp(const struct ibcc_dcqcn_rp *p, struct ibcc_dcqcn_limiter *l,
 {
 	ibcc_dcqcn_advance(p, l, now_ps);
 	if (!l->on) {
-		double max = p->rpg_max_rate_mbps ? fmin(p->rpg_max_rate_mbps, line_mbps)
-						  : line_mbps;
+		double max =
+			p->rpg_max_rate_mbps ? fmin(p->rpg_max_rate_mbps, line_mbps) : line_mbps;
 		double first = p->rate_to_set_on_first_cnp_mbps
 				       ? fmin(p->rate_to_set_on_first_cnp_mbps, max)
 				       : max;
@@ -165,8 +166,8 @@ void ibcc_dcqcn_cnp(const struct ibcc_dcqcn_rp *p, struct ibcc_dcqcn_limiter *l,
 			.alpha = (double)p->initial_alpha_value / IBCC_DCQCN_ONE,
 			.max_mbps = max,
 			.alpha_ps = now_ps + p->dce_tcp_rtt_us * PS_PER_US,
-			.look_ps = now_ps + p->rate_reduce_monitor_period_us * PS_PER_US +
-				   LOOK_LAG_PS,
+			.look_ps =
+				now_ps + p->rate_reduce_monitor_period_us * PS_PER_US + LOOK_LAG_PS,
 			.time_ps = NEVER,
 		};
 		return;

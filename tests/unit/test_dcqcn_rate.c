@@ -264,10 +264,14 @@ static void looking_changes_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_cnp),      cmocka_unit_test(four_cnps),
-		cmocka_unit_test(three_cnps),   cmocka_unit_test(twenty_cnps),
-		cmocka_unit_test(bytes_alone),  cmocka_unit_test(three_phases),
-		cmocka_unit_test(limits),       cmocka_unit_test(the_end),
+		cmocka_unit_test(one_cnp),
+		cmocka_unit_test(four_cnps),
+		cmocka_unit_test(three_cnps),
+		cmocka_unit_test(twenty_cnps),
+		cmocka_unit_test(bytes_alone),
+		cmocka_unit_test(three_phases),
+		cmocka_unit_test(limits),
+		cmocka_unit_test(the_end),
 		cmocka_unit_test(looking_changes_nothing),
 	};
 
