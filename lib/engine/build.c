@@ -382,6 +382,7 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	if (e->model.acks || m->flow_control == IBCC_FLOW_CONTROL_PAUSE ||
 	    m->routing != IBCC_ROUTING_STATIC)
 		e->loud = WAY_LOUD;
+	e->control = m->bcn.enabled ? CONTROL_BCN : CONTROL_A10;
 	e->n_vls = m->vls;
 	e->bytes[DATA] = m->packet_bytes + m->header_bytes;
 	e->bytes[CTRL] = m->ack_bytes;

@@ -92,15 +92,25 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 	return 0;
 }
 
+/* Of the rate limiter of a queue pair; 0: it has none, or annex A10, which has delays instead. */
+static uint32_t limit_mbps(const struct ibcc_engine *e, uint32_t qp)
+{
+	switch (e->control) {
+	case CONTROL_A10: break;
+	case CONTROL_BCN: return ibcc_bcn_limit_mbps(e, qp);
+	}
+	return 0;
+}
+
 static uint32_t flow_limit_mbps(const struct ibcc_engine *e, const struct flow *f,
 				const struct group *g)
 {
 	uint32_t lowest = 0;
 
 	if (!f->uniform)
-		return ibcc_bcn_limit_mbps(e, f->qp);
+		return limit_mbps(e, f->qp);
 	for (uint32_t i = 0; i < qp_places(g); i++) {
-		uint32_t limit = ibcc_bcn_limit_mbps(e, qp_at(g, i));
+		uint32_t limit = limit_mbps(e, qp_at(g, i));
 
 		if (limit && (!lowest || limit < lowest))
 			lowest = limit;

@@ -263,8 +263,14 @@ static bool front_ready(struct ibcc_engine *e, struct group *g)
 	return false;
 }
 
-/* Makes the queue pair of a packet that is sent now rest after it. In SL mode gate() does that for
- * the whole SL.
+/* Whether the SL rests as a whole, as in SL mode of annex A10. */
+static bool gates(const struct ibcc_engine *e, const struct group *g)
+{
+	return g->sl_mode && e->control == CONTROL_A10;
+}
+
+/* Makes the queue pair of a packet that is sent now rest after it, as annex A10 has it. In SL mode
+ * gate() does that for the whole SL.
  */
 static void throttle(struct ibcc_engine *e, const struct hca *h, const struct group *g,
 		     const struct pkt *k)
@@ -282,7 +288,7 @@ static void throttle(struct ibcc_engine *e, const struct hca *h, const struct gr
 /* In SL mode: no data packet of the group may be sent until its delay is over (EV_GATE). */
 static void gate(struct ibcc_engine *e, struct hca *h, struct group *g)
 {
-	uint64_t delay = g->sl_mode ? ibcc_fab_delay_ps(e, h, g, NONE) : 0;
+	uint64_t delay = gates(e, g) ? ibcc_fab_delay_ps(e, h, g, NONE) : 0;
 
 	if (!delay)
 		return;
@@ -331,10 +337,10 @@ static uint32_t packet_new(struct ibcc_engine *e, const struct hca *h, const str
 	e->injected++;
 	if (e->paths && qp != NONE)
 		ibcc_paths_sent(e, qp, pkt);
-	if (e->model.bcn.enabled)
-		ibcc_bcn_sent(e, qp, pkt);
-	else
-		throttle(e, h, g, &e->pkt[pkt]);
+	switch (e->control) {
+	case CONTROL_A10: throttle(e, h, g, &e->pkt[pkt]); break;
+	case CONTROL_BCN: ibcc_bcn_sent(e, qp, pkt); break;
+	}
 	return pkt;
 }
 
@@ -349,8 +355,7 @@ static void send_deferred(struct ibcc_engine *e, struct hca *h, struct group *g,
 	front_pop(h, g);
 	outq_take(e, g->port, g->vl, e->plain);
 	tx_from_hca(e, g, pkt);
-	if (!e->model.bcn.enabled)
-		gate(e, h, g);
+	gate(e, h, g);
 	q->defer = e->cell[c].next;
 	cell_give(e, c);
 	e->flow[flow].n_deferred--;
@@ -367,7 +372,7 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 {
 	struct flow *f = &e->flow[flow];
 	uint32_t pkt = packet_new(e, h, g, flow, f->dst, head_qp(e, f));
-	bool gates = g->sl_mode && !e->model.bcn.enabled;
+	bool gated = gates(e, g);
 	uint64_t due;
 
 	if (!has_ends(e) || !ibcc_ends_sent(e, flow, pkt)) {
@@ -375,7 +380,7 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 		ibcc_fab_head_take(e, f);
 	}
 	f->turn = ++h->turn;
-	if (!gates && flow_ready(e, flow, &due)) {
+	if (!gated && flow_ready(e, flow, &due)) {
 		ready_replace(g, (struct ready){ ready_key(e, due, f->turn), flow });
 		outq_wait(e, g->port, g->vl, e->plain);
 	} else {
@@ -383,7 +388,7 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 		outq_take(e, g->port, g->vl, e->plain);
 	}
 	tx_from_hca(e, g, pkt);
-	if (gates) {
+	if (gated) {
 		gate(e, h, g);
 		flow_arm(e, flow);
 	}

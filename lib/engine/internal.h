@@ -279,6 +279,14 @@ struct flow {
 	uint64_t offered, refused, reordered;
 };
 
+/* The congestion control that holds senders back. Of the marks of annex A10, the others make no
+ * use.
+ */
+enum control {
+	CONTROL_A10, /* reaction.c; it is off as long as its settings are */
+	CONTROL_BCN, /* bcn.c */
+};
+
 struct fab_scenario_event {
 	enum ibcc_event_kind kind;
 	uint32_t port, value;
@@ -318,7 +326,8 @@ struct ibcc_engine {
 	struct vlarb_port *vlarb;    /* by port; NULL: VLs in turn */
 	struct fab_reading *reading; /* by input port; NULL: outputs do not care */
 	struct speed *speed;
-	bool plain;       /* see tx.h */
+	bool plain; /* see tx.h */
+	enum control control;
 	uint8_t first_sl; /* in use; > 15: none is */
 	bool stores;      /* switches wait for a packet's last bit */
 	uint8_t loud;     /* WAY_LOUD if deliveries may have consequences, else 0 */
