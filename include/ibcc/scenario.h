@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <ibcc/ccmad.h>
+#include <ibcc/dcqcn.h>
 #include <ibcc/profile.h>
 #include <ibcc/topo.h>
 
@@ -108,6 +109,41 @@ struct ibcc_bcn {
 	uint64_t delay_ps; /* from the sample to the limiter's new rate */
 };
 
+/* DCQCN at the InfiniBand layer, as switches and adapters of HDR and NDR have it ("ver0" of
+ * NVIDIA's congestion control). Members named as in mlxconfig and in the class of MADs have their
+ * meaning.
+ *
+ * A switch marks packets by the queue of an output and VL, and a profile for the packet's SL. Below
+ * `min` it marks none, at `max` the share `percent`, and in proportion in between; beyond `max`
+ * all, as is usual for RED and not documented for the device. A destination answers a marked packet
+ * with a CNP. The source of the packet then has a limiter (dcqcn.h).
+ */
+#define IBCC_DCQCN_PROFILES  3u
+#define IBCC_DCQCN_PACKET_SL UINT8_MAX
+struct ibcc_dcqcn {
+	bool enabled;
+	/* The queue is an exponential average: each 64 ns << aqs_time it goes 2^-aqs_weight of the
+	 * way to the present one. aqs_time is at most 24, aqs_weight 15.
+	 */
+	uint8_t aqs_weight, aqs_time;
+	bool source_only; /* an output that waited for credits does not mark, as in annex A10 */
+	struct ibcc_dcqcn_profile {
+		/* min and max are percent of the reference that Threshold has, and the queue is the
+		 * present one. Else they are bytes, and the queue is the average.
+		 */
+		bool percentage;
+		uint32_t min, max;
+		uint8_t percent;
+	} profile[IBCC_DCQCN_PROFILES];
+	uint8_t sl2profile[16]; /* the profile from 1 on; 0: packets of the SL are not marked */
+	bool cnp_per_port;      /* the least time is between any two CNPs of a port, not of a QP */
+	uint32_t min_time_between_cnps_us;
+	uint8_t cnp_sl;      /* or IBCC_DCQCN_PACKET_SL: the marked packet's */
+	bool shaper_per_lid; /* all QPs of a port to one port share a limiter, else each has its own
+			      */
+	struct ibcc_dcqcn_rp rp;
+};
+
 /* Models of switches and channel adapters; one set for the whole fabric. */
 struct ibcc_model {
 	uint32_t packet_bytes;     /* payload of a full packet, <= MTU */
@@ -145,6 +181,7 @@ struct ibcc_model {
 	uint32_t pause_headroom_bytes;
 	uint16_t pause_xon_permille;
 	struct ibcc_bcn bcn;
+	struct ibcc_dcqcn dcqcn;
 	/* Limits on the packets queued at an adapter. Each queue pair that is held may have this
 	 * many packets of uniform flows, and each SL this many ACKs and CNPs. What comes beyond is
 	 * refused, or lost unless a window waits for it. 0: no limit, for runs that have an end.

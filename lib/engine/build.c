@@ -11,6 +11,7 @@
 #include <ibcc/device.h>
 #include <ibcc/rng.h>
 
+#include "dcqcn.h"
 #include "endpoint.h"
 #include "eth.h"
 #include "evq.h"
@@ -34,7 +35,7 @@ static bool model_valid(const struct ibcc_model *m)
 	       m->buffer_bytes <= INT32_MAX && m->hca_buffer_bytes <= INT32_MAX &&
 	       m->mark_hysteresis_permille <= 1000 && m->vls >= 1 && m->vls <= 15 &&
 	       m->cct_blocks <= IBCC_CCT_MAX_BLOCKS && ibcc_eth_model_valid(m) &&
-	       ibcc_vlarb_valid(m);
+	       ibcc_dcqcn_model_valid(m) && ibcc_vlarb_valid(m);
 }
 
 /* The VL of an SL where no table says otherwise: the SL modulo the VLs that the link and the
@@ -382,7 +383,7 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	if (e->model.acks || m->flow_control == IBCC_FLOW_CONTROL_PAUSE ||
 	    m->routing != IBCC_ROUTING_STATIC)
 		e->loud = WAY_LOUD;
-	e->control = m->bcn.enabled ? CONTROL_BCN : CONTROL_A10;
+	e->control = m->dcqcn.enabled ? CONTROL_DCQCN : m->bcn.enabled ? CONTROL_BCN : CONTROL_A10;
 	e->n_vls = m->vls;
 	e->bytes[DATA] = m->packet_bytes + m->header_bytes;
 	e->bytes[CTRL] = m->ack_bytes;
@@ -403,6 +404,9 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	rc = ibcc_eth_build(e);
 	if (rc)
 		return rc;
+	rc = ibcc_dcqcn_build(e);
+	if (rc)
+		return rc;
 	rc = build_queue(e);
 	if (rc)
 		return rc;
@@ -415,13 +419,14 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	rc = ibcc_paths_build(e);
 	if (rc)
 		return rc;
-	e->all_qps = e->paths || e->slot_by_qp;
+	e->all_qps = e->paths || e->slot_by_qp || e->dcqcn;
 	rc = ibcc_reads_build(e);
 	if (rc)
 		return rc;
 	e->stores = m->switching == IBCC_SWITCHING_STORE_AND_FORWARD;
 	e->first_sl = UINT8_MAX;
-	e->plain = e->n_vls == 1 && !e->eth && !e->vlarb && !e->paths && !e->stores && !e->reading;
+	e->plain = e->n_vls == 1 && !e->eth && !e->vlarb && !e->paths && !e->stores &&
+		   !e->reading && !e->dcqcn;
 	return ibcc_fab_reserve(e, e->n_hca + 64, e->n_ports + 64);
 }
 
@@ -466,6 +471,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 		free(e->flow[i].latency);
 	}
 	ibcc_eth_free(e);
+	ibcc_dcqcn_free(e);
 	ibcc_ends_free(e);
 	ibcc_paths_free(e);
 	ibcc_reads_free(e);

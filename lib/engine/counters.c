@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 
+#include "dcqcn.h"
 #include "eth.h"
 #include "qps.h"
 #include "tx.h"
@@ -98,6 +99,7 @@ static uint32_t limit_mbps(const struct ibcc_engine *e, uint32_t qp)
 	switch (e->control) {
 	case CONTROL_A10: break;
 	case CONTROL_BCN: return ibcc_bcn_limit_mbps(e, qp);
+	case CONTROL_DCQCN: return ibcc_dcqcn_limit_mbps(e, qp);
 	}
 	return 0;
 }

@@ -27,6 +27,8 @@
 
 #include <ibcc/dcqcn.h>
 
+#include "power.h"
+
 #define PS_PER_US   1000000ull
 #define LOOK_LAG_PS 1000u
 #define NEVER       UINT64_MAX
@@ -54,17 +56,6 @@ void ibcc_dcqcn_rp_defaults(struct ibcc_dcqcn_rp *p)
 static double gain(const struct ibcc_dcqcn_rp *p)
 {
 	return (double)(IBCC_DCQCN_ONE - p->dce_tcp_g) / IBCC_DCQCN_ONE;
-}
-
-/* base^n by multiplications alone, which every machine rounds alike. */
-static double power(double base, uint64_t n)
-{
-	double r = 1;
-
-	for (; n; n >>= 1, base *= base)
-		if (n & 1)
-			r *= base;
-	return r;
 }
 
 /* Brings alpha up to its last update at or before t. */

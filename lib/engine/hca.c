@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "dcqcn.h"
 #include "endpoint.h"
 #include "eth.h"
 #include "paths.h"
@@ -207,24 +208,40 @@ void ibcc_fab_flow_due(struct ibcc_engine *e, uint32_t flow)
 	ibcc_fab_hca_send(e, e->flow[flow].src_port);
 }
 
-/* EV_QP: wakes what waits for the queue pair, if its delay is over. */
+/* Wakes what waits for a queue pair whose delay is over. */
+static void qp_wake(struct ibcc_engine *e, uint32_t qp)
+{
+	uint32_t flow = e->qp[qp].wait;
+
+	deferred_arm(e, qp);
+	e->qp[qp].wait = NONE;
+	while (flow != NONE) {
+		uint32_t next = e->flow[flow].next;
+
+		flow_arm(e, flow);
+		flow = next;
+	}
+}
+
+/* EV_QP: the delay of a queue pair is over, unless it was extended. Queue pairs that rest together
+ * wake together, so that the adapter's order of service decides among them.
+ */
 void ibcc_fab_qp_due(struct ibcc_engine *e, uint32_t qp)
 {
 	struct qp *q = &e->qp[qp];
-	uint32_t flow = q->wait, port = e->group[q->group].port;
+	uint32_t port = e->group[q->group].port, other;
 
 	q->pending = false;
 	if (q->ready_ps > e->now_ps) {
 		qp_alarm(e, qp);
 		return;
 	}
-	deferred_arm(e, qp);
-	q->wait = NONE;
-	while (flow != NONE) {
-		uint32_t next = e->flow[flow].next;
-
-		flow_arm(e, flow);
-		flow = next;
+	qp_wake(e, qp);
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS && e->dcqcn && e->model.dcqcn.shaper_per_lid;
+	     sl++) {
+		other = ibcc_dcqcn_sharer(e, qp, sl);
+		if (other != NONE && other != qp)
+			qp_wake(e, other);
 	}
 	ibcc_fab_hca_send(e, port);
 }
@@ -340,6 +357,7 @@ static uint32_t packet_new(struct ibcc_engine *e, const struct hca *h, const str
 	switch (e->control) {
 	case CONTROL_A10: throttle(e, h, g, &e->pkt[pkt]); break;
 	case CONTROL_BCN: ibcc_bcn_sent(e, qp, pkt); break;
+	case CONTROL_DCQCN: ibcc_dcqcn_sent_by(e, qp); break;
 	}
 	return pkt;
 }

@@ -283,8 +283,9 @@ struct flow {
  * use.
  */
 enum control {
-	CONTROL_A10, /* reaction.c; it is off as long as its settings are */
-	CONTROL_BCN, /* bcn.c */
+	CONTROL_A10,   /* reaction.c; it is off as long as its settings are */
+	CONTROL_BCN,   /* bcn.c */
+	CONTROL_DCQCN, /* dcqcn.c */
 };
 
 struct fab_scenario_event {
@@ -292,6 +293,7 @@ struct fab_scenario_event {
 	uint32_t port, value;
 };
 
+struct fab_dcqcn;
 struct fab_eth;
 struct fab_paths;
 struct fab_ends;
@@ -321,6 +323,7 @@ struct ibcc_engine {
 	struct outq_cong *cong;
 	struct outq_wait *wait;      /* NULL: one VL */
 	struct fab_eth *eth;         /* NULL: credits */
+	struct fab_dcqcn *dcqcn;     /* NULL: another congestion control */
 	struct fab_paths *paths;     /* NULL: static routes */
 	struct fab_ends *ends;       /* NULL: no connections */
 	struct vlarb_port *vlarb;    /* by port; NULL: VLs in turn */

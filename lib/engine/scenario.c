@@ -41,7 +41,9 @@ void ibcc_model_defaults(struct ibcc_model *m)
 		.flow_control = IBCC_FLOW_CONTROL_CREDITS,
 		.pause_xon_permille = 500,
 		.bcn = { .w = 2, .ru_mbps = 1 },
+		.dcqcn = { .cnp_sl = IBCC_DCQCN_PACKET_SL },
 	};
+	ibcc_dcqcn_rp_defaults(&m->dcqcn.rp);
 }
 
 void ibcc_verbs_defaults(struct ibcc_verbs_plan *v)

@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 
+#include "dcqcn.h"
 #include "endpoint.h"
 #include "latency.h"
 #include "paths.h"
@@ -34,6 +35,16 @@ static inline void count_delivery(struct ibcc_engine *e, struct flow *f, uint64_
 	e->delivered++;
 }
 
+/* A notification has reached its source. With BCN, annex A10 may count on, without effect. */
+static void notified(struct ibcc_engine *e, uint32_t pkt)
+{
+	switch (e->control) {
+	case CONTROL_A10:
+	case CONTROL_BCN: ibcc_fab_becn(e, pkt); break;
+	case CONTROL_DCQCN: ibcc_dcqcn_notified(e, pkt); break;
+	}
+}
+
 /* The source learns of a mark without a packet. Its port counts a BECN as if there had been one. */
 static void learn_of_mark(struct ibcc_engine *e, uint32_t pkt)
 {
@@ -41,7 +52,7 @@ static void learn_of_mark(struct ibcc_engine *e, uint32_t pkt)
 
 	f->becn++;
 	e->marks[f->sl][f->src_port].becn++;
-	ibcc_fab_becn(e, pkt);
+	notified(e, pkt);
 }
 
 /* Notifies the source of a marked packet out of band, after the model's delay. */
@@ -88,7 +99,7 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 		else if (f->window && e->model.acks)
 			ibcc_fab_flow_done(e, k->flow);
 		if (becn)
-			ibcc_fab_becn(e, pkt);
+			notified(e, pkt);
 		pkt_give(e, pkt);
 		return;
 	}
@@ -101,7 +112,7 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 	else
 		count_delivery(e, f, e->now_ps - k->born_ps);
 	f->fecn += !!(k->flags & PKT_FECN);
-	becn = k->flags & PKT_FECN && !h->no_cc;
+	becn = k->flags & PKT_FECN && !h->no_cc && (!e->dcqcn || ibcc_dcqcn_answers(e, h, k));
 	if (becn && e->model.becn_path == IBCC_BECN_OUT_OF_BAND) {
 		notify(e, pkt);
 		becn = false;
@@ -110,6 +121,8 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 		pkt_give(e, pkt);
 		return;
 	}
+	if (!answers && e->dcqcn && e->model.dcqcn.cnp_sl != IBCC_DCQCN_PACKET_SL)
+		k->sl = e->model.dcqcn.cnp_sl;
 	k->flags = (uint8_t)(PKT_CTRL | (becn ? PKT_BECN : 0));
 	k->dlid = e->lid[f->src_port].first;
 	if (e->model.becn_delay_ps)

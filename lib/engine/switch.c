@@ -13,6 +13,7 @@
  *
  * Begin with arrive() and send_vl().
  */
+#include "dcqcn.h"
 #include "eth.h"
 #include "paths.h"
 #include "tx.h"
@@ -77,7 +78,9 @@ static ALWAYS_INLINE uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsi
 	if (!credits_ok(e, q, kind))
 		return 0;
 	voq_take(e, outq, slot);
-	if (q->flags & OUTQ_CONG)
+	if (!plain && e->dcqcn)
+		ibcc_dcqcn_mark(e, port, outq, k);
+	else if (q->flags & OUTQ_CONG)
 		maybe_mark(e, port, q, k);
 	backlog_sub(e, port, q, e->bytes[kind]);
 	outq_take(e, port, vl, plain);
@@ -255,6 +258,8 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 	if (may_pass(e, out, q, kind, plain)) {
 		if (!plain)
 			out->rr_vl = next_vl(e, vl);
+		if (!plain && e->dcqcn)
+			ibcc_dcqcn_mark(e, o, outq, k);
 		q->served = (uint8_t)slot_of(e, in->num, k->qp);
 		tx_start(e, o, plain ? 0 : vl, pkt, true, plain);
 		return;
@@ -263,6 +268,8 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 	if (!plain && !q->holds && out->busy_ps <= e->now_ps)
 		q->flags |= OUTQ_FRESH;
 	voq_put(e, outq, slot_of(e, in->num, k->qp), pkt);
+	if (!plain && e->dcqcn)
+		ibcc_dcqcn_backlog(e, outq);
 	q->backlog += e->bytes[kind];
 	if (!(q->flags & OUTQ_FRESH))
 		crowded(e, o, q);
@@ -295,6 +302,8 @@ void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)
 			unsigned int kind = pkt_kind(k);
 
 			voq_take(e, outq, slot);
+			if (e->dcqcn)
+				ibcc_dcqcn_backlog(e, outq);
 			outq_sub(e, port, vl, 1);
 			backlog_sub(e, port, q, e->bytes[kind]);
 			credit_return(e, k);

@@ -273,6 +273,17 @@ static int leave_out(const struct ibcc_engine *e, struct flow *f, const char *no
 	return n_choices(e, f) ? 0 : -EINVAL;
 }
 
+/* Creates the groups of a port that its answers to packets of an SL need; < 0: out of memory. */
+static int64_t answers_from(struct ibcc_engine *e, uint32_t port, unsigned int sl)
+{
+	unsigned int cnp_sl = e->model.dcqcn.cnp_sl;
+	int64_t rc = ibcc_fab_group_get(e, port, sl);
+
+	if (rc < 0 || e->control != CONTROL_DCQCN || cnp_sl == IBCC_DCQCN_PACKET_SL)
+		return rc;
+	return ibcc_fab_group_get(e, port, cnp_sl);
+}
+
 /* Creates what a flow needs before it starts: its queue pair, and the groups of the ports that
  * answer, which must not move while packets are under way.
  */
@@ -283,10 +294,10 @@ static int prepare(struct ibcc_engine *e, struct flow *f, uint32_t dst_port)
 	if (f->uniform && leave_out(e, f, e->spec[e->n_flow].not_to))
 		return -EINVAL;
 	if (!f->uniform)
-		rc = ibcc_fab_group_get(e, dst_port, f->sl);
+		rc = answers_from(e, dst_port, f->sl);
 	for (uint32_t i = f->dests; f->uniform && i < f->dests + f->n_dests && rc >= 0; i++)
 		if (e->dest[i] != f->src_port)
-			rc = ibcc_fab_group_get(e, e->dest[i], f->sl);
+			rc = answers_from(e, e->dest[i], f->sl);
 	if (rc < 0)
 		return -ENOMEM;
 	if (f->uniform)

@@ -144,6 +144,35 @@ static void make_model(struct world *w)
 				    .delay_ps = below(w, 8000000) };
 }
 
+/* DCQCN in place of BCN, with draws of its own, so that the worlds before it stay as they were. */
+static void make_dcqcn(struct world *w, uint64_t rng)
+{
+	struct ibcc_dcqcn *d = &w->model.dcqcn;
+
+	d->enabled = !w->model.bcn.enabled && ibcc_rng_below(&rng, 3) == 0;
+	d->aqs_weight = (uint8_t)ibcc_rng_below(&rng, 8);
+	d->aqs_time = (uint8_t)ibcc_rng_below(&rng, 5);
+	d->source_only = ibcc_rng_below(&rng, 2);
+	for (unsigned int i = 0; i < IBCC_DCQCN_PROFILES; i++) {
+		struct ibcc_dcqcn_profile *p = &d->profile[i];
+
+		p->percentage = ibcc_rng_below(&rng, 2);
+		p->min = ibcc_rng_below(&rng, p->percentage ? 50 : 10000);
+		p->max = p->min + ibcc_rng_below(&rng, p->percentage ? 50 : 50000);
+		p->percent = (uint8_t)ibcc_rng_below(&rng, 101);
+	}
+	for (unsigned int sl = 0; sl < 16; sl++)
+		d->sl2profile[sl] = (uint8_t)ibcc_rng_below(&rng, IBCC_DCQCN_PROFILES + 1);
+	d->cnp_per_port = ibcc_rng_below(&rng, 2);
+	d->min_time_between_cnps_us = ibcc_rng_below(&rng, 2) * ibcc_rng_below(&rng, 60);
+	d->cnp_sl =
+		ibcc_rng_below(&rng, 2) ? IBCC_DCQCN_PACKET_SL : (uint8_t)ibcc_rng_below(&rng, 16);
+	d->shaper_per_lid = ibcc_rng_below(&rng, 2);
+	d->rp.rpg_time_reset_us = 1 + ibcc_rng_below(&rng, 300);
+	d->rp.rpg_min_rate_mbps = 1 + ibcc_rng_below(&rng, 1000);
+	d->rp.rpg_min_dec_fac = 1 + ibcc_rng_below(&rng, 100);
+}
+
 /* How switches choose among ways, and what adapters do about order. */
 static void make_ways(struct world *w)
 {
@@ -343,6 +372,7 @@ static void world_new(struct world *w, uint64_t seed, uint64_t stop_ps)
 	make_fabric(w);
 	make_model(w);
 	make_ways(w);
+	make_dcqcn(w, seed ^ 0x6463);
 	w->e = engine_new(w->topo, &w->model, seed);
 	make_flows(w, stop_ps);
 	change_settings(w);

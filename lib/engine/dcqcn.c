@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* DCQCN in the engine: marks at switches, CNPs at destinations, limiters at sources. What a limiter
+ * does with its rate is arithmetic of its own (dcqcn_rate.c).
+ *
+ * Congestion point. The queue of an output and VL is averaged in steps from time 0 on. As the
+ * backlog is the same from one change to the next, all steps in between are one power. A packet is
+ * marked when it leaves, by a random number of its own; the output's present backlog includes it.
+ * A packet that finds the output free leaves at once, and is marked by the average all the same.
+ *
+ * Notification point. The least time between two CNPs is counted for each queue pair or port. A
+ * mark in that time is not answered, then or later.
+ *
+ * Reaction point. After a packet, its queue pair rests for the packet's time at the limiter's rate.
+ * If the rate changes meanwhile, the new one counts from the next packet on. Where a port has one
+ * limiter for each destination, the queue pairs to it on several SLs share that of the oldest, and
+ * rest together. The queue pair with the limiter is called the holder.
+ *
+ * Sources: Y. Zhu and others, "Congestion Control for Large-Scale RDMA Deployments", 2015; for the
+ * averaging and the profiles the registers CWGCR and CWTP of mstflint, which are those of the same
+ * switches for Ethernet.
+ */
+#include "dcqcn.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include <ibcc/rng.h>
+
+#include "power.h"
+#include "qps.h"
+
+#define STEP_PS    64000u   /* of averaging, with aqs_time 0 */
+#define MARK_SEED  0x6463u  /* differs from that of annex A10 */
+#define MARK_SCALE 1000000u /* a share of marks is drawn in millionths */
+#define TIME_MAX   24u
+#define WEIGHT_MAX 15u
+
+static const struct ibcc_dcqcn *model(const struct ibcc_engine *e)
+{
+	return &e->model.dcqcn;
+}
+
+static bool profiles_valid(const struct ibcc_dcqcn *d)
+{
+	for (unsigned int i = 0; i < IBCC_DCQCN_PROFILES; i++)
+		if (d->profile[i].min > d->profile[i].max || d->profile[i].percent > 100 ||
+		    (d->profile[i].percentage && d->profile[i].max > 100))
+			return false;
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
+		if (d->sl2profile[sl] > IBCC_DCQCN_PROFILES)
+			return false;
+	return true;
+}
+
+bool ibcc_dcqcn_model_valid(const struct ibcc_model *m)
+{
+	const struct ibcc_dcqcn *d = &m->dcqcn;
+
+	if (!d->enabled)
+		return true;
+	return !m->bcn.enabled && d->aqs_time <= TIME_MAX && d->aqs_weight <= WEIGHT_MAX &&
+	       (d->cnp_sl < 16 || d->cnp_sl == IBCC_DCQCN_PACKET_SL) && profiles_valid(d) &&
+	       d->rp.rpg_time_reset_us && d->rp.dce_tcp_rtt_us &&
+	       d->rp.rate_reduce_monitor_period_us && d->rp.rpg_min_rate_mbps &&
+	       d->rp.rpg_gd < 16 && d->rp.rpg_min_dec_fac <= 100 &&
+	       d->rp.dce_tcp_g <= IBCC_DCQCN_ONE && d->rp.initial_alpha_value <= IBCC_DCQCN_ONE;
+}
+
+int ibcc_dcqcn_build(struct ibcc_engine *e)
+{
+	struct fab_dcqcn *x;
+
+	if (!model(e)->enabled)
+		return 0;
+	x = e->dcqcn = calloc(1, sizeof(*x));
+	if (!x)
+		return -ENOMEM;
+	x->queue = calloc(e->n_outqs + 1u, sizeof(*x->queue));
+	if (!x->queue)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < e->n_outqs; i++)
+		x->queue[i].rng = (e->seed ^ MARK_SEED) + ((uint64_t)i << 32);
+	return 0;
+}
+
+void ibcc_dcqcn_free(struct ibcc_engine *e)
+{
+	if (!e->dcqcn)
+		return;
+	free(e->dcqcn->queue);
+	free(e->dcqcn->limiter);
+	free(e->dcqcn->next_cnp_ps);
+	free(e->dcqcn);
+}
+
+void ibcc_dcqcn_backlog(struct ibcc_engine *e, uint32_t outq)
+{
+	struct dcqcn_queue *q = &e->dcqcn->queue[outq];
+	double backlog = e->outq[outq].backlog, stays = 1 - 1.0 / (1u << model(e)->aqs_weight);
+	uint64_t steps = e->now_ps / ((uint64_t)STEP_PS << model(e)->aqs_time);
+
+	if (steps == q->steps)
+		return;
+	q->average = backlog + (q->average - backlog) * power(stays, steps - q->steps);
+	q->steps = steps;
+}
+
+/* The share of packets that a profile marks at a queue of an output and VL. */
+static double mark_share(const struct ibcc_engine *e, const struct ibcc_dcqcn_profile *p,
+			 uint32_t outq)
+{
+	const struct ibcc_model *m = &e->model;
+	double queue = e->dcqcn->queue[outq].average, unit = 1, min, max;
+
+	if (p->percentage) {
+		queue = e->outq[outq].backlog;
+		unit = (m->mark_reference_bytes ? m->mark_reference_bytes : m->buffer_bytes) /
+		       100.0;
+	}
+	min = p->min * unit;
+	max = p->max * unit;
+	if (queue <= min)
+		return 0;
+	return queue > max ? 1 : (queue - min) / (max - min) * p->percent / 100;
+}
+
+void ibcc_dcqcn_mark(struct ibcc_engine *e, uint32_t port, uint32_t outq, struct pkt *k)
+{
+	unsigned int profile = model(e)->sl2profile[k->sl];
+	double share;
+
+	ibcc_dcqcn_backlog(e, outq);
+	if (!profile || k->flags & (PKT_CTRL | PKT_FECN) ||
+	    (model(e)->source_only && e->outq[outq].flags & OUTQ_STARVED))
+		return;
+	share = mark_share(e, &model(e)->profile[profile - 1], outq);
+	if (share <= 0 ||
+	    ibcc_rng_below(&e->dcqcn->queue[outq].rng, MARK_SCALE) >= share * MARK_SCALE)
+		return;
+	k->flags |= PKT_FECN;
+	e->stat[port].mark++;
+}
+
+bool ibcc_dcqcn_answers(struct ibcc_engine *e, const struct hca *h, const struct pkt *k)
+{
+	struct fab_dcqcn *x = e->dcqcn;
+	bool per_port = model(e)->cnp_per_port;
+	uint32_t at = per_port ? (uint32_t)(h - e->hca) : k->qp;
+	uint32_t all = per_port ? e->n_hca : e->n_qp;
+
+	if (!model(e)->min_time_between_cnps_us)
+		return true;
+	if (at >= x->n_cnp) {
+		e->err = ibcc_fab_grow(&x->next_cnp_ps, &x->cap_cnp, all, sizeof(*x->next_cnp_ps));
+		if (e->err)
+			return false;
+		while (x->n_cnp < all)
+			x->next_cnp_ps[x->n_cnp++] = 0;
+	}
+	if (e->now_ps < x->next_cnp_ps[at])
+		return false;
+	x->next_cnp_ps[at] = e->now_ps + model(e)->min_time_between_cnps_us * IBCC_PS_PER_US;
+	return true;
+}
+
+/* Queue pairs on the SLs below share limiters; 0: none do. */
+static unsigned int sls_shared(const struct ibcc_engine *e)
+{
+	return model(e)->shaper_per_lid ? IBCC_CC_SLS : 0;
+}
+
+uint32_t ibcc_dcqcn_sharer(const struct ibcc_engine *e, uint32_t qp, unsigned int sl)
+{
+	const struct hca *h = &e->hca[e->port[e->group[e->qp[qp].group].port].owner];
+
+	return h->group[sl] == NONE ? NONE : qp_find(&e->group[h->group[sl]], e->qp[qp].dst_port);
+}
+
+/* The queue pair whose limiter holds this one. */
+static uint32_t holder(const struct ibcc_engine *e, uint32_t qp)
+{
+	uint32_t first = qp, other;
+
+	for (unsigned int sl = 0; sl < sls_shared(e); sl++) {
+		other = ibcc_dcqcn_sharer(e, qp, sl);
+		first = other < first ? other : first; /* NONE is above all */
+	}
+	return first;
+}
+
+void ibcc_dcqcn_notified(struct ibcc_engine *e, uint32_t pkt)
+{
+	const struct pkt *k = &e->pkt[pkt];
+	uint32_t port = e->flow[k->flow].src_port;
+	struct fab_dcqcn *x = e->dcqcn;
+
+	if (e->hca[e->port[port].owner].no_cc)
+		return;
+	if (x->n_limiter < e->n_qp) {
+		e->err = ibcc_fab_grow(&x->limiter, &x->cap_limiter, e->n_qp, sizeof(*x->limiter));
+		if (e->err)
+			return;
+		while (x->n_limiter < e->n_qp)
+			x->limiter[x->n_limiter++] = (struct ibcc_dcqcn_limiter){ .on = false };
+	}
+	ibcc_dcqcn_cnp(&model(e)->rp, &x->limiter[holder(e, k->qp)],
+		       e->speed[e->port[port].speed].rate_mbps, e->now_ps);
+}
+
+void ibcc_dcqcn_sent_by(struct ibcc_engine *e, uint32_t qp)
+{
+	struct ibcc_dcqcn_limiter *l;
+	uint64_t ready_ps;
+	uint32_t of, other;
+
+	if (qp == NONE) /* out of memory */
+		return;
+	of = holder(e, qp);
+	if (of >= e->dcqcn->n_limiter)
+		return;
+	l = &e->dcqcn->limiter[of];
+	ibcc_dcqcn_sent(&model(e)->rp, l, e->bytes[DATA], e->now_ps);
+	if (!l->on)
+		return;
+	ready_ps = e->now_ps + (uint64_t)(e->bytes[DATA] * 8e6 / l->mbps);
+	e->qp[qp].ready_ps = ready_ps;
+	for (unsigned int sl = 0; sl < sls_shared(e); sl++) {
+		other = ibcc_dcqcn_sharer(e, qp, sl);
+		if (other != NONE)
+			e->qp[other].ready_ps = ready_ps;
+	}
+}
+
+uint32_t ibcc_dcqcn_limit_mbps(const struct ibcc_engine *e, uint32_t qp)
+{
+	struct ibcc_dcqcn_limiter l;
+	uint32_t of;
+
+	if (qp == NONE)
+		return 0;
+	of = holder(e, qp);
+	if (of >= e->dcqcn->n_limiter)
+		return 0;
+	l = e->dcqcn->limiter[of]; /* a copy: reading changes nothing */
+	ibcc_dcqcn_advance(&model(e)->rp, &l, e->now_ps);
+	return l.on ? (uint32_t)lround(fmax(l.mbps, 1)) : 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* DCQCN in the engine: what it has in addition when the model says so (dcqcn.c). */
+#ifndef IBCC_ENGINE_DCQCN_H
+#define IBCC_ENGINE_DCQCN_H
+
+#include "internal.h"
+
+/* The queue of an output and VL, as marks go by it. */
+struct dcqcn_queue {
+	double average; /* bytes */
+	uint64_t steps; /* of averaging, from time 0 on */
+	uint64_t rng;
+};
+
+struct fab_dcqcn {
+	struct dcqcn_queue *queue;          /* by outq */
+	struct ibcc_dcqcn_limiter *limiter; /* by queue pair; its holder's counts (dcqcn.c) */
+	uint32_t cap_limiter, n_limiter;
+	/* When the next CNP may be sent: by channel adapter, or by queue pair. */
+	uint64_t *next_cnp_ps;
+	uint32_t cap_cnp, n_cnp;
+};
+
+bool ibcc_dcqcn_model_valid(const struct ibcc_model *m);
+int ibcc_dcqcn_build(struct ibcc_engine *e);
+void ibcc_dcqcn_free(struct ibcc_engine *e);
+
+/* The backlog of an output and VL is about to change. */
+void ibcc_dcqcn_backlog(struct ibcc_engine *e, uint32_t outq);
+/* A packet is about to leave an output: marks it or not. */
+void ibcc_dcqcn_mark(struct ibcc_engine *e, uint32_t port, uint32_t outq, struct pkt *k);
+/* Whether an adapter answers a marked packet. If so, no other answer follows for a time. */
+bool ibcc_dcqcn_answers(struct ibcc_engine *e, const struct hca *h, const struct pkt *k);
+/* A CNP has reached its source. */
+void ibcc_dcqcn_notified(struct ibcc_engine *e, uint32_t pkt);
+/* A queue pair sends a packet now, and rests after it as its limiter demands. */
+void ibcc_dcqcn_sent_by(struct ibcc_engine *e, uint32_t qp);
+/* With shaper_per_lid, the queue pair on an SL that shares the limiter of one and rests with it, or
+ * NONE. One of them is the queue pair itself.
+ */
+uint32_t ibcc_dcqcn_sharer(const struct ibcc_engine *e, uint32_t qp, unsigned int sl);
+/* The rate of a queue pair's limiter, at least 1; 0: it has none, or is not limited. */
+uint32_t ibcc_dcqcn_limit_mbps(const struct ibcc_engine *e, uint32_t qp);
+
+#endif
