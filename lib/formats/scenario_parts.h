@@ -20,11 +20,13 @@ static inline uint64_t ibcc_scenario_ps(double ms)
 	return (uint64_t)(ms * 1e9 + 0.5);
 }
 
-/* Model and BCN over the defaults in *m; the model first. */
+/* Model, BCN and DCQCN over the defaults in *m, in this order. */
 int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			     struct ibcc_model *m, struct ibcc_yaml_errors *e);
 int ibcc_scenario_read_bcn(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			   struct ibcc_model *m, struct ibcc_yaml_errors *e);
+int ibcc_scenario_read_dcqcn(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			     struct ibcc_model *m, struct ibcc_yaml_errors *e);
 
 /* How the topology of a scenario is to be routed. */
 struct ibcc_scenario_routes {

@@ -18,7 +18,7 @@ struct scenario_yaml {
 	char title[sizeof(((struct ibcc_scenario *)0)->title)];
 	uint64_t seed;
 	double duration_ms, measure_from_ms;
-	const struct ibcc_yaml_node *topology, *model, *bcn, *traffic, *events, *cc, *no_cc,
+	const struct ibcc_yaml_node *topology, *model, *bcn, *dcqcn, *traffic, *events, *cc, *no_cc,
 		*devices, *hosts, *verbs;
 };
 
@@ -117,6 +117,8 @@ static void read_parts(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 		rc = ibcc_scenario_read_model(y, sy->model, &s->model, e);
 	if (sy->bcn && !rc)
 		ibcc_scenario_read_bcn(y, sy->bcn, &s->model, e);
+	if (sy->dcqcn && !rc)
+		ibcc_scenario_read_dcqcn(y, sy->dcqcn, &s->model, e);
 	if (sy->verbs)
 		ibcc_scenario_read_verbs(y, sy->verbs, s, e);
 	if (sy->hosts)
@@ -139,6 +141,9 @@ static void read_parts(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 		ibcc_yaml_error(y, e, sy->events, "events", "%s", strerror(ENOMEM));
 	if (sy->cc)
 		ibcc_scenario_read_cc(y, sy->cc, s, e);
+	if (s->cc.enabled && s->model.dcqcn.enabled)
+		ibcc_yaml_error(y, e, sy->dcqcn, "dcqcn",
+				"want congestion_control or dcqcn, not both enabled");
 	if (sy->no_cc && read_no_cc(y, sy->no_cc, s, e) == -ENOMEM)
 		ibcc_yaml_error(y, e, sy->no_cc, "no_congestion_control", "%s", strerror(ENOMEM));
 	if (sy->devices && ibcc_scenario_read_devices(y, sy->devices, s, e) == -ENOMEM)
@@ -165,6 +170,7 @@ static int read_scenario(const struct ibcc_yaml *y, struct ibcc_scenario *s,
 		  .want = "nodes with links, tree, or netfile" },
 		{ IBCC_YAML_MEMBER("model", NODE, struct scenario_yaml, model) },
 		{ IBCC_YAML_MEMBER("bcn", NODE, struct scenario_yaml, bcn) },
+		{ IBCC_YAML_MEMBER("dcqcn", NODE, struct scenario_yaml, dcqcn) },
 		{ IBCC_YAML_MEMBER("traffic", NODE, struct scenario_yaml, traffic),
 		  .required = true, .want = "a list of flows" },
 		{ IBCC_YAML_MEMBER("events", NODE, struct scenario_yaml, events) },
