@@ -36,6 +36,23 @@
  * CCTI_Timer * 1.024 us all those fall by one. After a packet, its flow or service level rests for
  * (time of a packet >> shift) * multiplier, by the index that it had when the packet started.
  *
+ * Or congestion control is DCQCN. Each output averages its backlog: in each step the average goes a
+ * part, the weight, of the way to the backlog. A packet that leaves is marked by the profile of its
+ * service level: never up to min, always beyond max, and with a chance that rises to percent in
+ * between. Then a number from 0 to 999999 is drawn for it. If only sources of congestion mark, an
+ * output that waited for credits does not.
+ *
+ * A marked packet is answered by a CNP unless the flow, or the host that answers, sent one within
+ * the gap. The first CNP gives the flow a limiter, with an alpha and a target, at the first rate.
+ * From then on alpha becomes (1 - gain) alpha, plus the gain if a CNP came, in each period, and in
+ * each of other periods, the first a nanosecond longer, the rate is cut if one came since the last
+ * cut: to 1 - alpha * depth. A clamp makes the rate before it the target, also if only rates that
+ * grew by time since the cut before are to be clamped. After a cut, the rate grows after each
+ * period of time and each number of bytes: to the middle of it and its target. Both are counted
+ * from the cut on. When one count has reached `fast`, the target rises, and when both are beyond
+ * it, leaps. Less than half a Mb/s from the most, the limiter ends. After a packet, all flows of a
+ * limiter rest for the packet's time at its rate.
+ *
  * At the same time, things happen in the order of class_of[], then in that of their being set off.
  */
 #include <assert.h>
@@ -75,8 +92,10 @@ struct port {
 	unsigned int last, skip;
 	uint64_t backlog, rng;
 	bool congested, starved, victim_mask;
+	double average;
+	uint64_t stepped; /* when the average last moved */
 	/* Of a host. */
-	uint64_t n_served;
+	uint64_t n_served, next_cnp;
 	struct queue cnp, received;
 };
 
@@ -86,14 +105,24 @@ struct flow {
 	unsigned int holder; /* the flow whose index and rest count: it or that one */
 	unsigned int ccti;
 	bool rests, timer;
-	uint64_t rng;
+	uint64_t rng, next_cnp;
 	struct ref_count count;
+	struct limiter { /* of a holder */
+		bool on, cnp_for_alpha, cnp_for_cut;
+		double rate, target, most, alpha;
+		unsigned int by_time, by_bytes;
+		uint32_t bytes;
+		unsigned int epoch, cuts; /* clocks of an earlier limiter, or cut, are void */
+	} limiter;
 };
 
 enum what {
 	ARRIVAL, /* of a packet in a flow's send queue */
 	RESTED,  /* flow */
 	TIMER,   /* of a flow's service level */
+	ALPHA,   /* of a flow's limiter, of an epoch: one of its clocks */
+	LOOK,    /* the same, for a cut */
+	GROW,    /* the same, of a cut */
 	NOTIFY,  /* port: has a CNP to send */
 	TAKEN,   /* port: its host has taken a packet */
 	HELD,    /* long enough: a packet at a port */
@@ -192,10 +221,20 @@ static void send(struct ref *r, unsigned int port, struct packet *p)
 	after(r, t, FREE, port, 0, NULL);
 }
 
+/* The backlog has been the same since the average last moved. */
+static void move_average(const struct ref *r, struct port *o)
+{
+	const struct ref_dcqcn *d = &r->c->dcqcn;
+
+	for (; d->on && o->stepped + d->step <= r->now; o->stepped += d->step)
+		o->average += ((double)o->backlog - o->average) * d->weight;
+}
+
 static void set_backlog(const struct ref *r, struct port *o, uint64_t n)
 {
 	uint64_t on = (16 - r->c->threshold) * (uint64_t)r->c->mark_reference / 16;
 
+	move_average(r, o);
 	o->backlog = n;
 	if (r->c->threshold && n > on)
 		o->congested = true;
@@ -216,8 +255,27 @@ static unsigned int draw_skip(const struct ref *r, struct port *o)
 	return r->c->marking_rate ? r->c->upto(&o->rng, 2 * r->c->marking_rate) : 0;
 }
 
+static void mark_by_queue(const struct ref *r, struct port *o, struct packet *p)
+{
+	const struct ref_dcqcn *d = &r->c->dcqcn;
+	unsigned int of = d->profile_of[r->c->flow[p->flow].sl];
+	const struct ref_profile *f = &d->profile[of ? of - 1 : 0];
+	double queue, share;
+
+	move_average(r, o);
+	queue = f->present ? (double)o->backlog : o->average;
+	if (!of || p->cnp || p->fecn || queue <= f->min || (d->source_only && o->starved))
+		return;
+	share = queue > f->max ? 1 : f->percent / 100 * (queue - f->min) / (f->max - f->min);
+	p->fecn = share > 0 && r->c->upto(&o->rng, 999999) < share * 1e6;
+}
+
 static void mark(const struct ref *r, struct port *o, struct packet *p)
 {
+	if (r->c->dcqcn.on) {
+		mark_by_queue(r, o, p);
+		return;
+	}
 	if (!o->congested || (o->starved && !o->victim_mask) || p->cnp || p->fecn ||
 	    blocks(r, p) < r->c->packet_size)
 		return;
@@ -273,6 +331,95 @@ static unsigned int within(const struct ref *r, unsigned int ccti)
 	return ccti < r->c->limit ? ccti : r->c->limit;
 }
 
+/* Clocks of a limiter, as long as it is the one of that epoch, and of that cut. */
+static void clock_after(struct ref *r, uint64_t delay, enum what what, unsigned int flow)
+{
+	const struct limiter *l = &r->flow[flow].limiter;
+
+	after(r, delay, what, flow, what == GROW ? l->cuts : l->epoch, NULL);
+}
+
+/* A rate grows, by the count of time or of bytes. */
+static void grow(struct ref *r, unsigned int flow, unsigned int *count)
+{
+	const struct ref_dcqcn *d = &r->c->dcqcn;
+	struct limiter *l = &r->flow[flow].limiter;
+	unsigned int other = count == &l->by_time ? l->by_bytes : l->by_time;
+
+	if (!d->grow_bytes)
+		other = *count;
+	if (*count > d->fast && other > d->fast)
+		l->target += d->leap;
+	else if (*count >= d->fast || other >= d->fast)
+		l->target += d->rise;
+	if (l->target > l->most)
+		l->target = l->most;
+	l->rate = (l->rate + l->target) / 2;
+	(*count)++;
+	if (l->most - l->rate >= 0.5)
+		return;
+	l->on = false;
+	l->epoch++;
+	l->cuts++;
+}
+
+static void look_for_cut(struct ref *r, unsigned int flow)
+{
+	const struct ref_dcqcn *d = &r->c->dcqcn;
+	struct limiter *l = &r->flow[flow].limiter;
+	double left = 1 - l->alpha * d->depth;
+
+	if (!l->cnp_for_cut)
+		return;
+	l->cnp_for_cut = false;
+	if (d->clamp || (d->clamp_after_time && l->by_time))
+		l->target = l->rate;
+	l->rate *= left > d->floor ? left : d->floor;
+	if (l->rate < d->least)
+		l->rate = d->least;
+	l->by_time = l->by_bytes = l->bytes = 0;
+	l->cuts++;
+	clock_after(r, d->grow, GROW, flow);
+}
+
+static void cnp_for(struct ref *r, unsigned int flow)
+{
+	const struct ref_dcqcn *d = &r->c->dcqcn;
+	struct limiter *l = &r->flow[flow].limiter;
+	double link = r->port[r->flow[flow].port].rate;
+
+	l->cnp_for_cut = true;
+	l->cnp_for_alpha = l->on;
+	if (l->on)
+		return;
+	l->on = true;
+	l->most = d->most > 0 && d->most < link ? d->most : link;
+	l->rate = l->target = d->first > 0 && d->first < l->most ? d->first : l->most;
+	l->alpha = d->first_alpha;
+	l->by_time = l->by_bytes = l->bytes = 0;
+	clock_after(r, d->alpha, ALPHA, flow);
+	clock_after(r, d->look + 1000, LOOK, flow);
+}
+
+static void rest_by_rate(struct ref *r, unsigned int flow)
+{
+	const struct ref_dcqcn *d = &r->c->dcqcn;
+	struct limiter *l = &r->flow[flow].limiter;
+	uint32_t n = r->c->packet + r->c->header;
+
+	if (!l->on)
+		return;
+	l->bytes += n;
+	while (l->on && d->grow_bytes && l->bytes >= d->grow_bytes) {
+		l->bytes -= d->grow_bytes;
+		grow(r, flow, &l->by_bytes);
+	}
+	if (!l->on)
+		return;
+	r->flow[flow].rests = true;
+	after(r, (uint64_t)(n * 8e6 / l->rate), RESTED, flow, 0, NULL);
+}
+
 /* After a packet that starts now. */
 static void rest(struct ref *r, unsigned int flow)
 {
@@ -280,7 +427,9 @@ static void rest(struct ref *r, unsigned int flow)
 	unsigned int i = within(r, r->flow[flow].ccti);
 	uint64_t delay = i ? (t >> r->c->cct[i].shift) * r->c->cct[i].multiplier : 0;
 
-	if (!delay)
+	if (r->c->dcqcn.on)
+		rest_by_rate(r, flow);
+	if (!delay || r->c->dcqcn.on)
 		return;
 	r->flow[flow].rests = true;
 	after(r, t + delay, RESTED, flow, 0, NULL);
@@ -346,9 +495,26 @@ static void notified(struct ref *r, struct flow *f)
 	unsigned int *ccti = &r->flow[f->holder].ccti;
 
 	f->count.becn++;
+	if (r->c->dcqcn.on) {
+		cnp_for(r, f->holder);
+		return;
+	}
 	if (r->c->increase)
 		*ccti = within(r, (*ccti > r->c->min ? *ccti : r->c->min) + r->c->increase);
 	timer_look(r, f->level, 0);
+}
+
+/* Whether a marked packet is answered at all. */
+static bool answers(struct ref *r, unsigned int port, struct flow *f)
+{
+	uint64_t *next = r->c->dcqcn.cnp_per_host ? &r->port[port].next_cnp : &f->next_cnp;
+
+	if (!r->c->dcqcn.on)
+		return true;
+	if (r->now < *next)
+		return false;
+	*next = r->now + r->c->dcqcn.cnp_gap;
+	return true;
 }
 
 /* A host begins to take the next packet out of its buffer, if there is one. */
@@ -377,6 +543,8 @@ static void taken(struct ref *r, unsigned int port)
 	if (!p->fecn)
 		return;
 	f->count.fecn++;
+	if (!answers(r, port, f))
+		return;
 	p->cnp = true; /* it becomes the answer */
 	p->to = r->c->flow[p->flow].from;
 	p->via = NONE;
@@ -408,6 +576,7 @@ static void happen(struct ref *r, const struct event *e)
 	struct port *o = &r->port[e->who];
 	struct packet *p = e->packet;
 	unsigned int who = e->who;
+	struct limiter *l = &r->flow[who % REF_FLOWS].limiter; /* where it is a flow */
 	uint64_t in_t, out_t;
 
 	switch (e->what) {
@@ -424,6 +593,27 @@ static void happen(struct ref *r, const struct event *e)
 	case TIMER:
 		r->flow[who].timer = false;
 		timer_look(r, who, 1);
+		break;
+	case ALPHA:
+		if (e->blocks != l->epoch)
+			break;
+		l->alpha *= 1 - r->c->dcqcn.gain;
+		l->alpha += l->cnp_for_alpha ? r->c->dcqcn.gain : 0;
+		l->cnp_for_alpha = false;
+		clock_after(r, r->c->dcqcn.alpha, ALPHA, who);
+		break;
+	case LOOK:
+		if (e->blocks != l->epoch)
+			break;
+		look_for_cut(r, who);
+		clock_after(r, r->c->dcqcn.look, LOOK, who);
+		break;
+	case GROW:
+		if (e->blocks != l->cuts)
+			break;
+		grow(r, who, &l->by_time);
+		if (l->on)
+			clock_after(r, r->c->dcqcn.grow, GROW, who);
 		break;
 	case NOTIFY:
 		put(&o->cnp, p);
@@ -483,6 +673,9 @@ static void add_flow(struct ref *r, unsigned int i)
 	while (all[f->level].from != s->from || all[f->level].sl != s->sl)
 		f->level++;
 	f->holder = r->c->per_sl ? f->level : i;
+	for (unsigned int k = i; r->c->dcqcn.per_lid && k-- > 0;)
+		if (all[k].from == s->from && all[k].to == s->to)
+			f->holder = k;
 	f->rng = s->seed;
 	f->port = 2 * s->from;
 	after(r, s->start + (s->arrivals == REF_EXPONENTIAL ? gap(r, i) : 0), ARRIVAL, i, 0, NULL);

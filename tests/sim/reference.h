@@ -54,6 +54,30 @@ struct ref_case {
 	struct ref_entry {
 		unsigned int shift, multiplier;
 	} cct[REF_CCT];
+
+	/* DCQCN in place of that. */
+	struct ref_dcqcn {
+		bool on;
+		double weight; /* of the present queue in its average, each step */
+		uint64_t step;
+		bool source_only;
+		struct ref_profile {
+			bool present; /* the queue is the present one, not the average */
+			double min, max, percent;
+		} profile[2];
+		unsigned int profile_of[16]; /* by service level, from 1 on; 0: none */
+		bool cnp_per_host;           /* gap between any two CNPs of a host, not of a flow */
+		uint64_t cnp_gap;
+		bool per_lid;               /* flows between the same hosts share a limiter */
+		uint64_t alpha, look, grow; /* periods */
+		uint32_t grow_bytes;        /* 0: rates do not grow by bytes */
+		unsigned int fast;          /* increases before the target rises */
+		double rise, leap;          /* of the target, Mb/s */
+		double most, least, first;  /* rates; most and first 0: the link's */
+		double gain, first_alpha;
+		double depth, floor; /* a cut is to 1 - alpha * depth, but at least the floor */
+		bool clamp, clamp_after_time;
+	} dcqcn;
 };
 
 struct ref_count {

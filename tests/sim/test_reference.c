@@ -2,7 +2,7 @@
 /* The engine against the small reference simulator (reference.h), on cases by chance.
  *
  * SEED=n makes n the seed of the first case, CASES=n their number: a case that fails prints what
- * repeats it alone.
+ * repeats it alone. Each number is a case with annex A10 and another one with DCQCN.
  */
 #include <stdlib.h>
 
@@ -13,10 +13,12 @@
 #include "reference_cases.h"
 
 enum { DEFAULT_SEED = 1, DEFAULT_CASES = 200, SPREAD = 5, SWITCH_PORTS = 16 };
+enum { DCQCN_SEED = 271801, DCQCN_CASES = 60 };
 
 struct draw {
 	struct ref_case c;
 	uint64_t from, until; /* of the window in which packets are counted */
+	struct ibcc_dcqcn d;  /* what c.dcqcn is for the engine */
 };
 
 static unsigned int among(uint64_t *rng, unsigned int low, unsigned int high)
@@ -94,6 +96,95 @@ static void draw_cc(struct ref_case *c, uint64_t *rng)
 		c->cct[i] = (struct ref_entry){ step % 4, i * step };
 }
 
+static void draw_profile(struct ibcc_dcqcn_profile *p, const struct ref_case *c, uint64_t *rng)
+{
+	uint32_t packet = c->packet + c->header;
+
+	p->percentage = percent(rng, 25);
+	p->min = p->percentage ? among(rng, 0, 30) : packet * among(rng, 0, 4);
+	p->max = p->min + (p->percentage ? among(rng, 0, 60) : packet * among(rng, 0, 16));
+	p->percent = (uint8_t)among(rng, 0, 100);
+}
+
+/* Clocks are short, so that much happens in the window. */
+static void draw_dcqcn(struct draw *d, uint64_t *rng)
+{
+	const struct ref_case *c = &d->c;
+	struct ibcc_dcqcn *q = &d->d;
+	struct ibcc_dcqcn_rp *p = &q->rp;
+	uint32_t rate = c->link[0].rate;
+
+	q->enabled = true;
+	q->aqs_weight = (uint8_t)among(rng, 0, 6);
+	q->aqs_time = (uint8_t)among(rng, 0, 4);
+	q->source_only = percent(rng, 30);
+	draw_profile(&q->profile[0], c, rng);
+	draw_profile(&q->profile[1], c, rng);
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
+		q->sl2profile[sl] = (uint8_t)(percent(rng, 80) ? 1 : among(rng, 0, 2));
+	q->cnp_per_port = percent(rng, 30);
+	q->min_time_between_cnps_us = percent(rng, 50) ? 0 : among(rng, 1, 50);
+	q->cnp_sl = IBCC_DCQCN_PACKET_SL;
+	q->shaper_per_lid = percent(rng, 40);
+	p->rpg_time_reset_us = among(rng, 5, 100);
+	p->rpg_byte_reset_bytes = percent(rng, 40) ? 0 : (c->packet + 64) * among(rng, 2, 100);
+	p->rpg_threshold = among(rng, 0, 5);
+	p->rpg_max_rate_mbps = percent(rng, 80) ? 0 : rate / 100 * among(rng, 30, 120);
+	p->rpg_ai_rate_mbps = rate / 1000 * among(rng, 0, 20);
+	p->rpg_hai_rate_mbps = p->rpg_ai_rate_mbps * among(rng, 1, 10);
+	p->rpg_gd = percent(rng, 70) ? 11 : among(rng, 9, 13);
+	p->rpg_min_dec_fac = percent(rng, 50) ? 50 : among(rng, 1, 100);
+	p->rpg_min_rate_mbps = rate / 1000 * among(rng, 1, 50);
+	p->rate_to_set_on_first_cnp_mbps = percent(rng, 80) ? 0 : rate / 100 * among(rng, 10, 100);
+	p->dce_tcp_g = percent(rng, 80) ? among(rng, 900, 1023) : among(rng, 1, 1023);
+	p->dce_tcp_rtt_us = among(rng, 1, 20);
+	p->rate_reduce_monitor_period_us = among(rng, 1, 20);
+	p->initial_alpha_value = percent(rng, 70) ? 1023 : among(rng, 0, 1023);
+	p->clamp_tgt_rate = percent(rng, 40);
+	p->clamp_tgt_rate_after_time_inc = percent(rng, 60);
+}
+
+static struct ref_dcqcn dcqcn_of(const struct ibcc_dcqcn *q, const struct ref_case *c)
+{
+	const struct ibcc_dcqcn_rp *p = &q->rp;
+	struct ref_dcqcn d = {
+		.on = true,
+		.weight = ldexp(1, -q->aqs_weight),
+		.step = 64000ull << q->aqs_time,
+		.source_only = q->source_only,
+		.cnp_per_host = q->cnp_per_port,
+		.cnp_gap = q->min_time_between_cnps_us * 1000000ull,
+		.per_lid = q->shaper_per_lid,
+		.alpha = p->dce_tcp_rtt_us * 1000000ull,
+		.look = p->rate_reduce_monitor_period_us * 1000000ull,
+		.grow = p->rpg_time_reset_us * 1000000ull,
+		.grow_bytes = p->rpg_byte_reset_bytes,
+		.fast = p->rpg_threshold,
+		.rise = p->rpg_ai_rate_mbps,
+		.leap = p->rpg_hai_rate_mbps,
+		.most = p->rpg_max_rate_mbps,
+		.least = p->rpg_min_rate_mbps,
+		.first = p->rate_to_set_on_first_cnp_mbps,
+		.gain = (1024 - p->dce_tcp_g) / 1024.0,
+		.first_alpha = p->initial_alpha_value / 1024.0,
+		.depth = ldexp(1024, -(int)p->rpg_gd),
+		.floor = p->rpg_min_dec_fac / 100.0,
+		.clamp = p->clamp_tgt_rate,
+		.clamp_after_time = p->clamp_tgt_rate_after_time_inc,
+	};
+
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct ibcc_dcqcn_profile *f = &q->profile[i];
+		double unit = f->percentage ? c->mark_reference / 100.0 : 1;
+
+		d.profile[i] = (struct ref_profile){ f->percentage, f->min * unit, f->max * unit,
+						     f->percent };
+	}
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
+		d.profile_of[sl] = q->sl2profile[sl];
+	return d;
+}
+
 static void draw_flow(struct ref_case *c, uint64_t *rng)
 {
 	struct ref_flow *f = &c->flow[c->n_flows];
@@ -111,7 +202,7 @@ static void draw_flow(struct ref_case *c, uint64_t *rng)
 	c->n_flows++;
 }
 
-static struct draw draw(uint64_t seed)
+static struct draw draw(uint64_t seed, bool dcqcn)
 {
 	struct draw d = { 0 };
 	uint64_t rng = seed, packet_ps;
@@ -119,7 +210,13 @@ static struct draw draw(uint64_t seed)
 
 	draw_fabric(&d.c, &rng);
 	draw_model(&d.c, &rng);
-	draw_cc(&d.c, &rng);
+	if (dcqcn) {
+		d.c.mark_reference = d.c.switch_buffer;
+		draw_dcqcn(&d, &rng);
+		d.c.dcqcn = dcqcn_of(&d.d, &d.c);
+	} else {
+		draw_cc(&d.c, &rng);
+	}
 	tries = among(&rng, 1, 2 * d.c.n_hosts);
 	for (unsigned int i = 0; i < tries || !d.c.n_flows; i++)
 		draw_flow(&d.c, &rng);
@@ -136,7 +233,7 @@ static uint64_t mark_seed(const struct ref_case *c, uint64_t engine, unsigned in
 {
 	uint64_t port = 2 * c->n_hosts + (SWITCH_PORTS + 1) * (node - c->n_hosts) + num;
 
-	return (engine ^ 0x6d61726b) + (port << 32);
+	return (engine ^ (c->dcqcn.on ? 0x6463 : 0x6d61726b)) + (port << 32);
 }
 
 static unsigned int upto(uint64_t *state, unsigned int n)
@@ -206,8 +303,9 @@ static struct ibcc_topo *topo_of(const struct ref_case *c, struct ibcc_cc_port_m
 	return t;
 }
 
-static struct ibcc_model model_of(const struct ref_case *c)
+static struct ibcc_model model_of(const struct draw *d)
 {
+	const struct ref_case *c = &d->c;
 	struct ibcc_model m;
 
 	ibcc_model_defaults(&m);
@@ -223,6 +321,7 @@ static struct ibcc_model model_of(const struct ref_case *c)
 	m.mark_reference_bytes = c->mark_reference;
 	m.mark_hysteresis_permille = (uint16_t)c->hysteresis;
 	m.hca_service = c->round_robin ? IBCC_HCA_ROUND_ROBIN : IBCC_HCA_ARRIVAL;
+	m.dcqcn = d->d;
 	return m;
 }
 
@@ -283,7 +382,7 @@ static struct counts by_engine(const struct draw *d, uint64_t seed)
 {
 	struct ibcc_cc_port_mask mask[REF_NODES] = { 0 };
 	struct ibcc_topo *t = topo_of(&d->c, mask);
-	struct ibcc_model m = model_of(&d->c);
+	struct ibcc_model m = model_of(d);
 	struct ibcc_engine *e = engine_new(t, &m, seed);
 	struct counts n = { 0 };
 
@@ -337,7 +436,7 @@ static void a_port_chooses_last(void **state)
 	d.c.threshold = 8;
 	d.c.mark_reference = 10000;
 	t = topo_of(&d.c, mask);
-	m = model_of(&d.c);
+	m = model_of(&d);
 	e = engine_new(t, &m, 1);
 	set_cc(e, t, &d.c, mask);
 	add_flows(e, t, &d.c);
@@ -399,10 +498,10 @@ static void print_case(const struct draw *d)
 }
 
 /* Flows that differ by more than what chance makes of either. */
-static unsigned int differ(uint64_t seed, unsigned int *exact)
+static unsigned int differ(uint64_t seed, bool dcqcn, unsigned int *exact)
 {
 	struct counts e[SPREAD], r[SPREAD];
-	struct draw d = draw(seed);
+	struct draw d = draw(seed, dcqcn);
 	unsigned int n = 0, all = 0;
 
 	for (unsigned int k = 0; k < (n ? SPREAD : 1u); k++) {
@@ -450,15 +549,13 @@ static uint64_t number(const char *name, uint64_t otherwise)
 	return text && *text ? strtoull(text, NULL, 0) : otherwise;
 }
 
-static void cases_by_chance(void **state)
+static void cases(uint64_t first, uint64_t n, bool dcqcn)
 {
-	uint64_t first = number("SEED", DEFAULT_SEED), n = number("CASES", DEFAULT_CASES);
 	unsigned int failed = 0, exact = 0;
 
-	(void)state;
 	print_message("SEED=%llu CASES=%llu\n", (unsigned long long)first, (unsigned long long)n);
 	for (uint64_t seed = first; seed < first + n; seed++) {
-		if (!differ(seed, &exact))
+		if (!differ(seed, dcqcn, &exact))
 			continue;
 		failed++;
 		print_message("FAILED: SEED=%llu CASES=1\n", (unsigned long long)seed);
@@ -468,11 +565,24 @@ static void cases_by_chance(void **state)
 	assert_int_equal(failed, 0);
 }
 
+static void cases_by_chance(void **state)
+{
+	(void)state;
+	cases(number("SEED", DEFAULT_SEED), number("CASES", DEFAULT_CASES), false);
+}
+
+static void dcqcn_by_chance(void **state)
+{
+	(void)state;
+	cases(number("SEED", DCQCN_SEED), number("CASES", DCQCN_CASES), true);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_chooses_last),
 		cmocka_unit_test(cases_by_chance),
+		cmocka_unit_test(dcqcn_by_chance),
 	};
 
 	return cmocka_run_group_tests_name("reference", tests, NULL, NULL);
