@@ -120,7 +120,7 @@ static double mark_share(const struct ibcc_engine *e, const struct ibcc_dcqcn_pr
 	}
 	min = p->min * unit;
 	max = p->max * unit;
-	if (queue <= min)
+	if (queue <= min || queue < 1) /* an average fades, but never ends */
 		return 0;
 	return queue > max ? 1 : (queue - min) / (max - min) * p->percent / 100;
 }

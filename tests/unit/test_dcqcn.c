@@ -133,6 +133,11 @@ static void marks_in_proportion(void **state)
 	assert_in_range(marks_at(&x, 15000, 0), 2000 - 120, 2000 + 120);
 	assert_in_range(marks_at(&x, 20000, 0), 4000 - 147, 4000 + 147);
 	assert_true(marks_at(&x, 20001, 0) >= 10000);
+	/* Less than a byte is what is left of an average, and no queue. */
+	x.model.dcqcn.profile[0] =
+		(struct ibcc_dcqcn_profile){ .min = 0, .max = 0, .percent = 100 };
+	assert_int_equal(marks_at(&x, 0.9, 0), 0);
+	assert_true(marks_at(&x, 1, 0) >= 10000);
 	star_free(&x);
 }
 
