@@ -38,9 +38,9 @@
  *
  * Or congestion control is DCQCN. Each output averages its backlog: in each step the average goes a
  * part, the weight, of the way to the backlog. A packet that leaves is marked by the profile of its
- * service level: never up to min, always beyond max, and with a chance that rises to percent in
- * between. Then a number from 0 to 999999 is drawn for it. If only sources of congestion mark, an
- * output that waited for credits does not.
+ * service level: never up to min or below a byte, always beyond max, and with a chance that rises
+ * to percent in between. Then a number from 0 to 999999 is drawn for it. If only sources of
+ * congestion mark, an output that waited for credits does not.
  *
  * A marked packet is answered by a CNP unless the flow, or the host that answers, sent one within
  * the gap. The first CNP gives the flow a limiter, with an alpha and a target, at the first rate.
@@ -131,7 +131,7 @@ enum what {
 	TAIL,    /* of a packet for a port's host */
 	FREE,    /* port: has sent its packet */
 };
-static const unsigned char class_of[] = { [HEADER] = 1, [TAIL] = 2, [FREE] = 3 };
+static const unsigned char class_of[] = { [GROW] = 1, [HEADER] = 2, [TAIL] = 3, [FREE] = 4 };
 
 struct event {
 	struct event *next; /* in the order in which they happen */
@@ -264,7 +264,8 @@ static void mark_by_queue(const struct ref *r, struct port *o, struct packet *p)
 
 	move_average(r, o);
 	queue = f->present ? (double)o->backlog : o->average;
-	if (!of || p->cnp || p->fecn || queue <= f->min || (d->source_only && o->starved))
+	if (!of || p->cnp || p->fecn || queue <= f->min || queue < 1 ||
+	    (d->source_only && o->starved))
 		return;
 	share = queue > f->max ? 1 : f->percent / 100 * (queue - f->min) / (f->max - f->min);
 	p->fecn = share > 0 && r->c->upto(&o->rng, 999999) < share * 1e6;
