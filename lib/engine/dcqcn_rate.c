@@ -16,8 +16,8 @@
  * 	both counters above F:   the target rises by rpg_hai_rate
  *
  * F is rpg_threshold; a counter has the increases before this one. With rpg_byte_reset 0 the
- * counter of time is both. The limiter ends at the highest rate, to the Mb/s in which rates are
- * set.
+ * counter of time is both. Before the first cut neither counts. The limiter ends at the highest
+ * rate, to the Mb/s in which rates are set, but not while a CNP waits for its cut.
  *
  * The second clock is 1 ns late, so that alpha is up to date where their periods meet. The time
  * between two events is jumped over; alpha without a CNP is a power.
@@ -112,7 +112,7 @@ static void increase(const struct ibcc_dcqcn_rp *p, struct ibcc_dcqcn_limiter *l
 	l->target_mbps = fmin(l->target_mbps, l->max_mbps);
 	l->mbps = (l->mbps + l->target_mbps) / 2;
 	++*stage;
-	if (l->mbps > l->max_mbps - MBPS_END)
+	if (l->mbps > l->max_mbps - MBPS_END && !l->cnp_for_cut)
 		*l = (struct ibcc_dcqcn_limiter){ .on = false };
 }
 
@@ -172,7 +172,7 @@ void ibcc_dcqcn_sent(const struct ibcc_dcqcn_rp *p, struct ibcc_dcqcn_limiter *l
 		     uint64_t now_ps)
 {
 	ibcc_dcqcn_advance(p, l, now_ps);
-	if (!l->on || !p->rpg_byte_reset_bytes)
+	if (!l->on || !p->rpg_byte_reset_bytes || l->time_ps == NEVER)
 		return;
 	for (l->bytes += bytes; l->on && l->bytes >= p->rpg_byte_reset_bytes;) {
 		l->bytes -= p->rpg_byte_reset_bytes;

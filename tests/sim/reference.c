@@ -50,8 +50,8 @@
  * grew by time since the cut before are to be clamped. After a cut, the rate grows after each
  * period of time and each number of bytes: to the middle of it and its target. Both are counted
  * from the cut on. When one count has reached `fast`, the target rises, and when both are beyond
- * it, leaps. Less than half a Mb/s from the most, the limiter ends. After a packet, all flows of a
- * limiter rest for the packet's time at its rate.
+ * it, leaps. Less than half a Mb/s from the most, and with no CNP waiting for a cut, the limiter
+ * ends. After a packet, all flows of a limiter rest for the packet's time at its rate.
  *
  * At the same time, things happen in the order of class_of[], then in that of their being set off.
  */
@@ -108,7 +108,7 @@ struct flow {
 	uint64_t rng, next_cnp;
 	struct ref_count count;
 	struct limiter { /* of a holder */
-		bool on, cnp_for_alpha, cnp_for_cut;
+		bool on, cnp_for_alpha, cnp_for_cut, cut;
 		double rate, target, most, alpha;
 		unsigned int by_time, by_bytes;
 		uint32_t bytes;
@@ -357,7 +357,7 @@ static void grow(struct ref *r, unsigned int flow, unsigned int *count)
 		l->target = l->most;
 	l->rate = (l->rate + l->target) / 2;
 	(*count)++;
-	if (l->most - l->rate >= 0.5)
+	if (l->most - l->rate >= 0.5 || l->cnp_for_cut)
 		return;
 	l->on = false;
 	l->epoch++;
@@ -373,6 +373,7 @@ static void look_for_cut(struct ref *r, unsigned int flow)
 	if (!l->cnp_for_cut)
 		return;
 	l->cnp_for_cut = false;
+	l->cut = true;
 	if (d->clamp || (d->clamp_after_time && l->by_time))
 		l->target = l->rate;
 	l->rate *= left > d->floor ? left : d->floor;
@@ -394,6 +395,7 @@ static void cnp_for(struct ref *r, unsigned int flow)
 	if (l->on)
 		return;
 	l->on = true;
+	l->cut = false;
 	l->most = d->most > 0 && d->most < link ? d->most : link;
 	l->rate = l->target = d->first > 0 && d->first < l->most ? d->first : l->most;
 	l->alpha = d->first_alpha;
@@ -410,7 +412,7 @@ static void rest_by_rate(struct ref *r, unsigned int flow)
 
 	if (!l->on)
 		return;
-	l->bytes += n;
+	l->bytes += l->cut ? n : 0;
 	while (l->on && d->grow_bytes && l->bytes >= d->grow_bytes) {
 		l->bytes -= d->grow_bytes;
 		grow(r, flow, &l->by_bytes);

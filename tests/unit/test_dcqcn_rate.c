@@ -242,6 +242,29 @@ static void the_end(void **state)
 	assert_true(l.mbps == 30000);
 }
 
+/* A fast sender has sent more than rpg_byte_reset before the first cut. That does not end the new
+ * limiter, which is at the highest rate still; nor does it end later while a CNP waits.
+ */
+static void no_end_before_the_cut(void **state)
+{
+	struct ibcc_dcqcn_rp p = hpcc;
+	struct ibcc_dcqcn_limiter l = { .on = false };
+
+	(void)state;
+	p.dce_tcp_g = 1024;
+	p.rpg_byte_reset_bytes = 1000;
+	ibcc_dcqcn_cnp(&p, &l, 1000, 0);
+	ibcc_dcqcn_sent(&p, &l, 3000, 1 * US);
+	assert_true(l.on && l.mbps == 1000);
+	ibcc_dcqcn_advance(&p, &l, 5 * US);
+	assert_true(l.mbps == 500);
+	ibcc_dcqcn_cnp(&p, &l, 1000, 5 * US);
+	ibcc_dcqcn_sent(&p, &l, 20000, 6 * US); /* to 1000 - 500 / 2^20 */
+	assert_true(l.on && l.mbps > 999.9);
+	ibcc_dcqcn_advance(&p, &l, 9 * US);
+	assert_near(l.mbps, 500, 0.001);
+}
+
 /* The same events, looked at each 100 ns or only when something comes. */
 static void looking_changes_nothing(void **state)
 {
@@ -272,6 +295,7 @@ int main(void)
 		cmocka_unit_test(three_phases),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(the_end),
+		cmocka_unit_test(no_end_before_the_cut),
 		cmocka_unit_test(looking_changes_nothing),
 	};
 
