@@ -72,6 +72,8 @@ enum per_run {
 	F_SETTLE,
 	F_LATENCY,
 	F_CCTI,
+	F_MARKED,
+	F_QUEUE,
 	F_PAUSED,
 	F_DROPPED,
 	F_SETS,
@@ -96,6 +98,8 @@ static const struct function {
 	{ "settle", 3, F_SETTLE },
 	{ "latency", 2, F_LATENCY },
 	{ "ccti", 2, F_CCTI },
+	{ "marked", 2, F_MARKED },
+	{ "queue", 1, F_QUEUE },
 	{ "paused", 1, F_PAUSED },
 	{ "dropped", 1, F_DROPPED },
 	{ "sets", 1, F_SETS },
@@ -140,6 +144,16 @@ static double paused(const struct ibcc_exp_run *run)
 		n++;
 	}
 	return n ? sum / n : NAN;
+}
+
+/* Of all ports, the most bytes that waited for one on the mean. */
+static double longest_queue(const struct ibcc_exp_run *run)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i < run->measure.n_ports; i++)
+		most = fmax(most, run->measure.port[i].backlog_bytes);
+	return most;
 }
 
 static double dropped(const struct ibcc_exp_run *run)
@@ -204,6 +218,8 @@ static double of_run(struct eval *e, const struct function *f, const struct args
 	case F_SETTLE: v = settle_ms(&s, number); break;
 	case F_LATENCY: v = ibcc_select_latency_us(&s); break;
 	case F_CCTI: v = ibcc_select_ccti(&s); break;
+	case F_MARKED: v = ibcc_select_marked(&s); break;
+	case F_QUEUE: v = longest_queue(run); break;
 	case F_PAUSED: v = paused(run); break;
 	case F_DROPPED: v = dropped(run); break;
 	case F_SETS: v = (double)run->live.sets; break;

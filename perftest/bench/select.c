@@ -165,6 +165,19 @@ double ibcc_select_ccti(const struct ibcc_select *s)
 	return n ? sum / n : NAN;
 }
 
+double ibcc_select_marked(const struct ibcc_select *s)
+{
+	uint64_t marked = 0, all = 0;
+
+	for (uint32_t i = 0; !s->nodes && i < s->n; i++) {
+		if (!s->in[i])
+			continue;
+		marked += s->run->measure.flow[i].fecn;
+		all += s->run->measure.flow[i].received_pkts;
+	}
+	return all ? (double)marked / (double)all : NAN;
+}
+
 double ibcc_select_unfairness(const struct ibcc_select *s, double share_mbps)
 {
 	const struct ibcc_measure *m = &s->run->measure;

@@ -25,6 +25,7 @@ double ibcc_select_ideal_mbps(const struct ibcc_select *s);
 double ibcc_select_capacity_mbps(const struct ibcc_select *s); /* NAN for flows */
 double ibcc_select_latency_us(const struct ibcc_select *s);    /* NAN for nodes */
 double ibcc_select_ccti(const struct ibcc_select *s);          /* NAN for nodes */
+double ibcc_select_marked(const struct ibcc_select *s);        /* NAN for nodes */
 double ibcc_select_unfairness(const struct ibcc_select *s, double share_mbps);
 /* What the ends of connections did, by one of these words: sent_per_useful (packets), out_of_order,
  * duplicates (shares of the packets that came), resent, naks, timeouts, depth (the longest way that

@@ -88,7 +88,7 @@ static void near(double got, double want, double tolerance)
 /* A port of 8 Gb/s takes 1000 MB/s; what b does not use is a's. */
 static void rows_are_measured_and_judged(void **state)
 {
-	static const double want[] = { 800, 200, 1000, 1000, 500, 4, 1, 0.6, -1, 300 };
+	static const double want[] = { 800, 200, 1000, 1000, 500, 4, 1, 0.6, 0, -1, 300 };
 	struct ibcc_exp_options o = { .threads = 2 };
 	struct ibcc_experiment x;
 	struct ibcc_exp_result r;
@@ -109,11 +109,12 @@ static void rows_are_measured_and_judged(void **state)
 		"f))\"}\n"
 		"  - {name: used, unit: x, value: \"utilisation(both, to:c)\"}\n"
 		"  - {name: fair, unit: x, value: \"fairness(both, all, 4000)\"}\n"
+		"  - {name: marked, unit: x, value: \"marked(both, all)\"}\n"
 		"  - {name: trend, unit: x, value: \"trend(load, f)\", in_short: false}\n"
 		"  - {name: spread, unit: x, value: \"spread(load, f)\", in_short: false}\n",
 		&x);
 	run_ok(&x, &o, &r);
-	assert_int_equal(x.n_rows, 10);
+	assert_int_equal(x.n_rows, 11);
 	for (size_t i = 0; i < x.n_rows; i++)
 		near(x.row[i].measured, want[i], 0.02);
 	assert_true(x.row[0].ok);
