@@ -314,6 +314,7 @@ static void all_files_are_right(void **state)
 
 	(void)state;
 	assert_int_equal(glob("perftest/experiments/*.yaml", 0, NULL, &g), 0);
+	assert_int_equal(glob("perftest/open/*.yaml", GLOB_APPEND, NULL, &g), 0);
 	assert_int_equal(glob("perftest/tune/*.yaml", GLOB_APPEND, NULL, &g), 0);
 	assert_true(g.gl_pathc >= 20);
 	for (size_t i = 0; i < g.gl_pathc; i++) {
