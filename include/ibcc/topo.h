@@ -80,15 +80,25 @@ struct ibcc_topo_gap {
 	bool has_senders; /* there may be an adapter in the region, and not just one switch */
 };
 
+/* Nodes by a text that they have; private to lib/topo. */
+struct ibcc_topo_texts {
+	struct ibcc_topo_text {
+		uint32_t node; /* the first that has the text */
+		uint32_t n;    /* nodes that have it; 0: the slot is free */
+	} * slot;
+	uint32_t cap, used; /* the first is a power of two, or 0 */
+};
+
 struct ibcc_topo {
 	uint64_t generation; /* changes whenever the source of the topology saw a change */
 	uint32_t n_nodes, n_ports, n_endports;
 	uint32_t cap_nodes, cap_ports, cap_endports;
 	struct ibcc_topo_node *node;
 	struct ibcc_topo_port *port;
-	uint32_t *endport;                   /* fabric-wide port index of each endport */
-	uint32_t *by_guid;                   /* hash: node index by GUID; private to topo.c */
-	uint32_t cap_by_guid;                /* a power of two, or 0 */
+	uint32_t *endport;    /* fabric-wide port index of each endport */
+	uint32_t *by_guid;    /* hash: node index by GUID; private to topo.c */
+	uint32_t cap_by_guid; /* a power of two, or 0 */
+	struct ibcc_topo_texts by_desc, by_id;
 	uint32_t lid_port[IBCC_LID_MAX + 1]; /* endport's port index by LID, or IBCC_NONE */
 	/* By LID: the port that tables lead it to, of LIDs that no port has by itself (virtual
 	 * ports), or IBCC_NONE; NULL: there are no such LIDs.
@@ -115,6 +125,11 @@ struct ibcc_topo *ibcc_topo_clone(const struct ibcc_topo *t);
  */
 int64_t ibcc_topo_add_node(struct ibcc_topo *t, uint64_t guid, enum ibcc_node_type type,
 			   unsigned int n_ports, const char *desc);
+
+/* Makes nodes known by their descriptions and ids, after those were changed in place; adding a node
+ * does so for its description. -ENOMEM: they are known by the texts from before.
+ */
+int ibcc_topo_index_texts(struct ibcc_topo *t);
 
 /* Connects two ports (numbers within their nodes, >= 1) at a data rate, both ways. -EINVAL if a
  * port does not exist, is taken or both are one.

@@ -430,6 +430,8 @@ static int read_file(struct reader *r)
 	fclose(f);
 	if (rc != -ENOMEM && r->e->n == before)
 		rc = link_halves(r);
+	if (!rc)
+		rc = ibcc_topo_index_texts(r->topo); /* the ids are known now */
 	if (rc == -ENOMEM)
 		ibcc_yaml_errors_add(r->e, r->file, 0, 0, "%s", strerror(ENOMEM));
 	return r->e->n == before ? rc : -EINVAL;

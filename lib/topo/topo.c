@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "topo_texts.h"
 #include <ibcc/grow.h>
-#include <ibcc/topo.h>
 
 #define MAX_PORTS 254u
 
@@ -36,6 +36,8 @@ void ibcc_topo_free(struct ibcc_topo *t)
 	free(t->port);
 	free(t->endport);
 	free(t->by_guid);
+	ibcc_topo_texts_fini(&t->by_desc);
+	ibcc_topo_texts_fini(&t->by_id);
 	free(t->virtual_port);
 	free(t->gap);
 	free(t->lost_lid);
@@ -79,7 +81,9 @@ struct ibcc_topo *ibcc_topo_clone(const struct ibcc_topo *t)
 		c->lost_lid = dup_vec(t->lost_lid, IBCC_LID_MAX + 1, sizeof(*t->lost_lid));
 	}
 	if (!c->port || !c->endport || !c->node || !c->by_guid ||
-	    (t->virtual_port && !c->virtual_port) || (t->n_gaps && (!c->gap || !c->lost_lid)))
+	    (t->virtual_port && !c->virtual_port) || (t->n_gaps && (!c->gap || !c->lost_lid)) ||
+	    ibcc_topo_texts_copy(&t->by_desc, &c->by_desc) ||
+	    ibcc_topo_texts_copy(&t->by_id, &c->by_id))
 		goto fail;
 	c->n_gaps = t->n_gaps;
 	c->n_virtual = t->n_virtual;
@@ -172,7 +176,7 @@ int64_t ibcc_topo_add_node(struct ibcc_topo *t, uint64_t guid, enum ibcc_node_ty
 	if (!endport)
 		return -ENOMEM;
 	t->endport = endport;
-	if (hash_reserve(t) < 0)
+	if (hash_reserve(t) || ibcc_topo_texts_reserve(t))
 		return -ENOMEM;
 
 	*guid_slot(t, guid) = t->n_nodes;
@@ -184,6 +188,7 @@ int64_t ibcc_topo_add_node(struct ibcc_topo *t, uint64_t guid, enum ibcc_node_ty
 		.first_port = t->n_ports,
 	};
 	snprintf(node->desc, sizeof(node->desc), "%s", desc ? desc : "");
+	ibcc_topo_texts_add(t, t->n_nodes);
 	for (unsigned int num = 0; num <= n_ports; num++) {
 		bool end = is_endport(type, num);
 
@@ -209,10 +214,9 @@ uint32_t ibcc_topo_find_guid(const struct ibcc_topo *t, uint64_t guid)
 
 uint32_t ibcc_topo_find_desc(const struct ibcc_topo *t, const char *desc)
 {
-	for (uint32_t i = 0; i < t->n_nodes; i++)
-		if (!strcmp(t->node[i].desc, desc))
-			return i;
-	return IBCC_NONE;
+	uint32_t n;
+
+	return ibcc_topo_by_desc(t, desc, &n);
 }
 
 uint32_t ibcc_topo_port_index(const struct ibcc_topo *t, uint32_t node, unsigned int num)

@@ -71,7 +71,7 @@ int ibcc_topo_label(struct ibcc_topo *t,
 			add_guid(&t->node[order[k]]);
 	}
 	free(order);
-	return 0;
+	return ibcc_topo_index_texts(t);
 }
 
 bool ibcc_topo_is_called(const struct ibcc_topo *t, uint32_t node, const char *name)

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #include <ibcc/hex.h>
-#include <ibcc/topo.h>
+
+#include "topo_texts.h"
 
 #define GUID_DIGITS 16
 
@@ -31,7 +32,7 @@ static bool parse_guid(const char *text, uint64_t *guid)
 
 int ibcc_topo_find_node(const struct ibcc_topo *t, const char *text, uint32_t *node)
 {
-	uint32_t n = 0;
+	uint32_t n, n_ids, id;
 	uint64_t guid;
 
 	*node = IBCC_NONE;
@@ -40,17 +41,13 @@ int ibcc_topo_find_node(const struct ibcc_topo *t, const char *text, uint32_t *n
 		if (*node != IBCC_NONE)
 			return 0;
 	}
-	for (uint32_t i = 0; i < t->n_nodes; i++)
-		if (!strcmp(t->node[i].desc, text) && !n++)
-			*node = i;
+	*node = ibcc_topo_by_desc(t, text, &n);
 	if (n == 1)
 		return 0;
-	for (uint32_t i = 0; i < t->n_nodes && *text; i++)
-		if (!strcmp(t->node[i].id, text)) {
-			*node = i;
-			return 0;
-		}
-	return n ? -ENOTUNIQ : -ENOENT;
+	id = ibcc_topo_by_id(t, text, &n_ids);
+	if (n_ids)
+		*node = id;
+	return n_ids ? 0 : n ? -ENOTUNIQ : -ENOENT;
 }
 
 /* Length in bytes of the UTF-8 character at s; 0: it is not valid. */
@@ -90,11 +87,10 @@ const char *ibcc_topo_node_text(const struct ibcc_topo *t, uint32_t node,
 				char buf[IBCC_NODE_TEXT_BYTES])
 {
 	const struct ibcc_topo_node *n = &t->node[node];
-	bool fits = strlen(n->desc) < IBCC_NODE_TEXT_BYTES && can_be_written(t, n->desc);
+	uint32_t same;
 
-	for (uint32_t i = 0; i < t->n_nodes && fits; i++)
-		fits = i == node || strcmp(t->node[i].desc, n->desc);
-	if (fits)
+	ibcc_topo_by_desc(t, n->desc, &same);
+	if (same <= 1 && strlen(n->desc) < IBCC_NODE_TEXT_BYTES && can_be_written(t, n->desc))
 		snprintf(buf, IBCC_NODE_TEXT_BYTES, "%s", n->desc);
 	else
 		snprintf(buf, IBCC_NODE_TEXT_BYTES, "0x%016" PRIx64, n->guid);

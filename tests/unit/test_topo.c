@@ -243,8 +243,11 @@ static void test_labels(void **state)
 	for (uint32_t i = 0; i < n; i++)
 		assert_int_equal(ibcc_topo_add_node(t, i + 1, IBCC_NODE_CA, 1, rows[i].desc), i);
 	assert_int_equal(ibcc_topo_label(t, site_name, site), 0);
-	for (uint32_t i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++) {
 		assert_string_equal(t->node[i].desc, rows[i].label);
+		if (rows[i].label[0])
+			assert_int_equal(ibcc_topo_find_desc(t, rows[i].label), i);
+	}
 	assert_true(ibcc_topo_is_called(t, 0, "storage 1"));
 	assert_true(ibcc_topo_is_called(t, 3, "twin"));
 	assert_true(ibcc_topo_is_called(t, 3, "twin 0x0000000000000004"));
@@ -260,13 +263,75 @@ static void test_labels(void **state)
 	ibcc_topo_free(t);
 }
 
+/* The most slots in a row that are in use: what a search looks at, at most. */
+static uint32_t longest_run(const struct ibcc_topo_texts *x)
+{
+	uint32_t run = 0, most = 0;
+
+	for (uint32_t i = 0; i < 2 * x->cap; i++) {
+		run = x->slot[i % x->cap].n ? run + 1 : 0;
+		most = run > most ? run : most;
+	}
+	return most;
+}
+
+/* Names of as many nodes as a fabric may have are found after a few comparisons. 20,000 nodes have
+ * one name, as adapters with the default name do.
+ */
+static void test_many_names(void **state)
+{
+	enum { NODES = 49000, SAME = 20000 };
+	struct ibcc_topo *t = ibcc_topo_new(), *copy;
+	char name[32], text[IBCC_NODE_TEXT_BYTES];
+	uint32_t node;
+
+	(void)state;
+	for (uint32_t i = 0; i < NODES; i++) {
+		snprintf(name, sizeof(name), "h%u", i);
+		assert_int_equal(
+			ibcc_topo_add_node(t, i + 1, IBCC_NODE_CA, 1, i < SAME ? "the same" : name),
+			i);
+		snprintf(t->node[i].id, sizeof(t->node[i].id), "id %u", i);
+	}
+	assert_int_equal(ibcc_topo_find_node(t, "id 7", &node), -ENOENT);
+	assert_int_equal(ibcc_topo_index_texts(t), 0);
+	copy = ibcc_topo_clone(t);
+	ibcc_topo_free(t);
+	assert_non_null(copy);
+	assert_int_equal(copy->by_desc.used, NODES - SAME + 1);
+	assert_int_equal(copy->by_id.used, NODES);
+	assert_true(longest_run(&copy->by_desc) < 100);
+	assert_true(longest_run(&copy->by_id) < 100);
+	for (uint32_t i = SAME; i < NODES; i += 7) {
+		snprintf(name, sizeof(name), "h%u", i);
+		assert_int_equal(ibcc_topo_find_node(copy, name, &node), 0);
+		assert_int_equal(node, i);
+		assert_int_equal(ibcc_topo_find_desc(copy, name), i);
+		assert_string_equal(ibcc_topo_node_text(copy, i, text), name);
+	}
+	assert_int_equal(ibcc_topo_find_node(copy, "the same", &node), -ENOTUNIQ);
+	assert_int_equal(node, 0);
+	assert_int_equal(ibcc_topo_find_node(copy, "id 19999", &node), 0);
+	assert_int_equal(node, 19999);
+	assert_string_equal(ibcc_topo_node_text(copy, 1, text), "0x0000000000000002");
+	assert_int_equal(ibcc_topo_find_node(copy, "h1", &node), -ENOENT);
+	assert_int_equal(node, IBCC_NONE);
+	assert_int_equal(ibcc_topo_find_desc(copy, ""), IBCC_NONE);
+	ibcc_topo_free(copy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_indices),    cmocka_unit_test(test_bad_nodes),
-		cmocka_unit_test(test_many_guids), cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_links),      cmocka_unit_test(test_lids),
-		cmocka_unit_test(test_vls),        cmocka_unit_test(test_clone_and_equal),
+		cmocka_unit_test(test_indices),
+		cmocka_unit_test(test_bad_nodes),
+		cmocka_unit_test(test_many_guids),
+		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_many_names),
+		cmocka_unit_test(test_links),
+		cmocka_unit_test(test_lids),
+		cmocka_unit_test(test_vls),
+		cmocka_unit_test(test_clone_and_equal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
