@@ -349,6 +349,7 @@ struct ibcc_engine {
 	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, cap_spec, n_scen, cap_scen;
 	struct fab_scenario_event *scen;
 	uint32_t *dest, n_dest, *island; /* ports of uniform traffic by islands; of each node */
+	uint16_t *answering;             /* by place in `dest`; see all_answer() in traffic.c */
 	struct lids *lid;                /* by port */
 	uint32_t n_lids;                 /* one more than the highest ever */
 	uint8_t *nowhere;                /* a table that leads there */

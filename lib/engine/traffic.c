@@ -241,29 +241,53 @@ uint32_t ibcc_fab_pick_dst(struct ibcc_engine *e, struct flow *f)
 	return best;
 }
 
-/* Finds which destinations a flow to all leaves out: its source, and `not_to` of its specification.
+/* The first place in the list of destinations that is not before a port of an island. The list is
+ * in the order of by_island().
+ */
+static uint32_t first_dest(const struct ibcc_engine *e, uint32_t island, uint32_t port)
+{
+	uint32_t from = 0, to = e->n_dest;
+
+	while (from < to) {
+		uint32_t mid = from + (to - from) / 2;
+		uint32_t at = e->island[e->topo->port[e->dest[mid]].node];
+
+		if (at < island || (at == island && e->dest[mid] < port))
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+/* The place of a node's first port among a flow's destinations, NONE: it is none of them. */
+static uint32_t place_of(const struct ibcc_engine *e, const struct flow *f, uint32_t home,
+			 uint32_t node)
+{
+	uint32_t at = first_dest(e, home, e->topo->node[node].first_port) - f->dests;
+
+	return at < f->n_dests && e->topo->port[dests(e, f)[at]].node == node ? at : NONE;
+}
+
+/* Finds the destinations of a flow to all, the hosts of its island, and which of them it leaves
+ * out: its source, and `not_to` of its specification. With a flow for each host, this must not look
+ * at all hosts.
  */
 static int leave_out(const struct ibcc_engine *e, struct flow *f, const char *not_to)
 {
 	uint32_t home = e->island[e->topo->port[f->src_port].node];
-	uint32_t node = IBCC_NONE, at = NONE, self = NONE;
+	uint32_t node = IBCC_NONE, at = NONE, self;
 
 	if (*not_to && ibcc_topo_find_node(e->topo, not_to, &node))
 		return -EINVAL;
-	for (uint32_t i = 0; i < e->n_dest; i++) {
-		uint32_t to = e->topo->port[e->dest[i]].node;
-
-		if (e->island[to] != home)
-			continue;
-		if (!f->n_dests)
-			f->dests = i;
-		if (e->dest[i] == f->src_port)
-			self = f->n_dests;
-		if (to == node && at == NONE)
-			at = f->n_dests;
-		f->n_dests++;
-	}
+	f->dests = first_dest(e, home, 0);
+	f->n_dests = first_dest(e, home + 1, 0) - f->dests;
 	f->part = f->n_dests < e->n_dest;
+	self = first_dest(e, home, f->src_port) - f->dests;
+	if (self >= f->n_dests || dests(e, f)[self] != f->src_port)
+		self = NONE;
+	if (node != IBCC_NONE)
+		at = place_of(e, f, home, node);
 	if (*not_to && at == NONE)
 		return -EINVAL;
 	if (at == self)
@@ -284,24 +308,35 @@ static int64_t answers_from(struct ibcc_engine *e, uint32_t port, unsigned int s
 	return ibcc_fab_group_get(e, port, cnp_sl);
 }
 
+/* Creates the groups that the answers to a flow to all need. Flows on one SL to the hosts of one
+ * island need the same groups, so only the first of these flows looks at the hosts: `answering`, at
+ * the place of the island's first host, has a bit for each SL that is done. The group of the
+ * source's own port is among them, for the flows of the other sources.
+ */
+static int all_answer(struct ibcc_engine *e, const struct flow *f)
+{
+	uint16_t *done = &e->answering[f->dests], bit = (uint16_t)(1u << f->sl);
+	int64_t rc = 0;
+
+	if (*done & bit)
+		return 0;
+	for (uint32_t i = f->dests; i < f->dests + f->n_dests && rc >= 0; i++)
+		rc = answers_from(e, e->dest[i], f->sl);
+	if (rc < 0)
+		return -ENOMEM;
+	*done |= bit;
+	return 0;
+}
+
 /* Creates what a flow needs before it starts: its queue pair, and the groups of the ports that
  * answer, which must not move while packets are under way.
  */
 static int prepare(struct ibcc_engine *e, struct flow *f, uint32_t dst_port)
 {
-	int64_t rc = 0;
-
-	if (f->uniform && leave_out(e, f, e->spec[e->n_flow].not_to))
-		return -EINVAL;
-	if (!f->uniform)
-		rc = answers_from(e, dst_port, f->sl);
-	for (uint32_t i = f->dests; f->uniform && i < f->dests + f->n_dests && rc >= 0; i++)
-		if (e->dest[i] != f->src_port)
-			rc = answers_from(e, e->dest[i], f->sl);
-	if (rc < 0)
-		return -ENOMEM;
 	if (f->uniform)
-		return 0;
+		return leave_out(e, f, e->spec[e->n_flow].not_to) ? -EINVAL : all_answer(e, f);
+	if (answers_from(e, dst_port, f->sl) < 0)
+		return -ENOMEM;
 	f->dst = dst_port;
 	f->qp = ibcc_fab_qp_get(e, f->group, dst_port);
 	return f->qp == NONE ? -ENOMEM : 0;

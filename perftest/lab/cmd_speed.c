@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* How fast the engine is: packet hops per second of CPU time, one thread. Other load on the machine
- * makes single runs slower, never faster, and changes CPU seconds less than seconds. The program
- * prints the median of a few runs.
+/* How fast the engine is: packet hops per second of CPU time, one thread, and how long it takes to
+ * set up. The latter has to grow like the number of hosts, not like its square. Other load on the
+ * machine makes single runs slower, never faster, and changes CPU seconds less than seconds. The
+ * program prints the median of a few runs.
  */
 #include <errno.h>
 #include <limits.h>
@@ -39,7 +40,7 @@ static const struct load {
 #define N_LOADS (sizeof(loads) / sizeof(*loads))
 
 struct speed {
-	double hops_per_s, events_per_hop;
+	double hops_per_s, events_per_hop, setup_s;
 	uint64_t packet_hops, bytes, peak_bytes;
 	uint32_t hosts, ports;
 };
@@ -52,10 +53,12 @@ static int run_once(const struct ibcc_scenario *s, struct speed *out)
 	double start;
 	int rc = 0;
 
+	start = ibcc_now_cpu_s();
 	e = ibcc_engine_new(s->topo, &s->model, s->seed, &rc);
 	if (!e)
 		return rc;
 	rc = ibcc_engine_load(e, s, NULL);
+	out->setup_s = ibcc_now_cpu_s() - start;
 	if (!rc)
 		rc = ibcc_engine_run(e, s->measure_from_ps);
 	if (!rc) {
@@ -121,23 +124,25 @@ static int run_load(const struct load *l, const char *folder, unsigned int repea
 
 static int tell(const struct load *l, const struct speed *v, json_t *all, struct libscols_table *t)
 {
-	char hops[32], million[32], events[32], host[32], port[32], peak[32];
-	const char *cell[] = { l->name, million, hops, events, host, port, peak };
+	char hops[32], million[32], events[32], host[32], port[32], peak[32], setup[32];
+	const char *cell[] = { l->name, million, hops, events, host, port, peak, setup };
 
 	if (!t)
 		return json_array_append_new(
 			all,
-			json_pack("{ss sf sI sf si si sI sI}", "name", l->name, "hops_per_cpu_s",
+			json_pack("{ss sf sI sf si si sI sI sf}", "name", l->name, "hops_per_cpu_s",
 				  v->hops_per_s, "packet_hops", (json_int_t)v->packet_hops,
 				  "events_per_hop", v->events_per_hop, "hosts", (int)v->hosts,
 				  "ports", (int)v->ports, "state_bytes", (json_int_t)v->bytes,
-				  "peak_bytes", (json_int_t)v->peak_bytes));
+				  "peak_bytes", (json_int_t)v->peak_bytes, "setup_cpu_s",
+				  v->setup_s));
 	snprintf(million, sizeof(million), "%.2f", v->hops_per_s / 1e6);
 	snprintf(hops, sizeof(hops), "%.1f", (double)v->packet_hops / 1e6);
 	snprintf(events, sizeof(events), "%.2f", v->events_per_hop);
 	snprintf(host, sizeof(host), "%.0f", (double)v->bytes / v->hosts);
 	snprintf(port, sizeof(port), "%.0f", (double)v->bytes / v->ports);
 	snprintf(peak, sizeof(peak), "%.0f", (double)v->peak_bytes / (1 << 20));
+	snprintf(setup, sizeof(setup), "%.3f", v->setup_s);
 	return ibcc_table_add(t, cell);
 }
 
@@ -178,7 +183,7 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 	static const struct ibcc_table_column columns[] = {
 		{ "LOAD", false },      { "M HOPS/CPU-s", true }, { "M HOPS", true },
 		{ "EVENTS/HOP", true }, { "BYTES/HOST", true },   { "BYTES/PORT", true },
-		{ "PEAK MIB", true },
+		{ "PEAK MIB", true },   { "SET-UP CPU-s", true },
 	};
 	struct ibcc_yaml_errors e = { 0 };
 	struct libscols_table *t;
