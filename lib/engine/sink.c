@@ -125,7 +125,8 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 		k->sl = e->model.dcqcn.cnp_sl;
 	k->flags = (uint8_t)(PKT_CTRL | (becn ? PKT_BECN : 0));
 	k->dlid = e->lid[f->src_port].first;
-	if (e->model.becn_delay_ps)
+	/* Only the notification takes time to make. */
+	if (becn && e->model.becn_delay_ps)
 		evq_push(e, e->now_ps + e->model.becn_delay_ps, EV_CTRL, pkt);
 	else
 		ibcc_fab_ctrl_send(e, pkt);

@@ -30,11 +30,13 @@
  *
  * For a marked packet the receiver sends the source a notification (CNP, with BECN), becn_delay
  * after it has taken it, and before all data. CNPs travel like packets, but no port marks or
- * throttles them. The source's index into the congestion control table (CCTI), of the flow or of
- * all its flows of the service level, rises by CCTI_Increase, from CCTI_Min at least, to the limit
- * at most. A timer for each host and service level runs while an index is above CCTI_Min: every
- * CCTI_Timer * 1.024 us all those fall by one. After a packet, its flow or service level rests for
- * (time of a packet >> shift) * multiplier, by the index that it had when the packet started.
+ * throttles them. If hosts acknowledge, the receiver answers every packet in this way; an answer
+ * without a BECN goes at once and has no effect at the source. The source's index into the
+ * congestion control table (CCTI), of the flow or of all its flows of the service level, rises by
+ * CCTI_Increase, from CCTI_Min at least, to the limit at most. A timer for each host and service
+ * level runs while an index is above CCTI_Min: every CCTI_Timer * 1.024 us all those fall by one.
+ * After a packet, its flow or service level rests for (time of a packet >> shift) * multiplier, by
+ * the index that it had when the packet started.
  *
  * Or congestion control is DCQCN. Each output averages its backlog: in each step the average goes a
  * part, the weight, of the way to the backlog. A packet that leaves is marked by the profile of its
@@ -71,9 +73,9 @@
 struct packet {
 	struct packet *next; /* behind it in its queue */
 	unsigned int flow, to;
-	bool cnp, fecn, waits; /* the last: for a switch's output */
-	uint64_t came, sent;   /* into the send queue, its first bit on the link */
-	unsigned int via;      /* port that sent it into the buffer that it is in, or NONE */
+	bool cnp, becn, fecn, waits; /* the last: for a switch's output */
+	uint64_t came, sent;         /* into the send queue, its first bit on the link */
+	unsigned int via;            /* port that sent it into the buffer that it is in, or NONE */
 };
 
 struct queue {
@@ -507,8 +509,8 @@ static void notified(struct ref *r, struct flow *f)
 	timer_look(r, f->level, 0);
 }
 
-/* Whether a marked packet is answered at all. */
-static bool answers(struct ref *r, unsigned int port, struct flow *f)
+/* Whether the source of a marked packet is notified. */
+static bool notifies(struct ref *r, unsigned int port, struct flow *f)
 {
 	uint64_t *next = r->c->dcqcn.cnp_per_host ? &r->port[port].next_cnp : &f->next_cnp;
 
@@ -518,6 +520,13 @@ static bool answers(struct ref *r, unsigned int port, struct flow *f)
 		return false;
 	*next = r->now + r->c->dcqcn.cnp_gap;
 	return true;
+}
+
+/* A host has an answer to send. */
+static void answer(struct ref *r, unsigned int port, struct packet *p)
+{
+	put(&r->port[port].cnp, p);
+	look(r, port);
 }
 
 /* A host begins to take the next packet out of its buffer, if there is one. */
@@ -538,20 +547,23 @@ static void taken(struct ref *r, unsigned int port)
 	take_next(r, port);
 	give_back(r, p, 0);
 	if (p->cnp) {
-		notified(r, f);
+		if (p->becn)
+			notified(r, f);
 		return;
 	}
 	f->count.received++;
 	f->count.latency += r->now - p->sent;
-	if (!p->fecn)
-		return;
-	f->count.fecn++;
-	if (!answers(r, port, f))
+	f->count.fecn += p->fecn;
+	p->becn = p->fecn && notifies(r, port, f);
+	if (!p->becn && !r->c->acks)
 		return;
 	p->cnp = true; /* it becomes the answer */
 	p->to = r->c->flow[p->flow].from;
 	p->via = NONE;
-	after(r, r->c->becn_delay, NOTIFY, port, 0, p);
+	if (p->becn)
+		after(r, r->c->becn_delay, NOTIFY, port, 0, p);
+	else
+		answer(r, port, p);
 }
 
 /* A packet comes to a switch's output. */
@@ -618,10 +630,7 @@ static void happen(struct ref *r, const struct event *e)
 		if (l->on)
 			clock_after(r, r->c->dcqcn.grow, GROW, who);
 		break;
-	case NOTIFY:
-		put(&o->cnp, p);
-		look(r, who);
-		break;
+	case NOTIFY: answer(r, who, p); break;
 	case TAKEN: taken(r, who); break;
 	case HEADER:
 		in_t = time_of(bytes(r, p), r->port[p->via].rate);

@@ -40,9 +40,10 @@ struct ref_case {
 	/* by host: rate at which it takes payload; 0: as fast as it comes */
 	uint32_t sink[REF_NODES];
 
-	uint32_t packet, header, cnp; /* payload; what is added to it; a whole notification */
+	uint32_t packet, header, cnp; /* payload; what is added to it; a whole answer */
 	uint32_t switch_buffer, host_buffer;
 	uint64_t link_delay, switch_delay, credit_delay, becn_delay;
+	bool acks;        /* hosts answer each packet, not only marked ones */
 	bool round_robin; /* hosts serve flows in turn, not packets in order of arrival */
 
 	/* Congestion control: first of all switches, then of all hosts. */

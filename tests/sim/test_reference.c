@@ -223,6 +223,7 @@ static struct draw draw(uint64_t seed, bool dcqcn)
 	packet_ps = (d.c.packet + d.c.header) * 8000000ull / d.c.link[d.c.n_links - 1].rate;
 	d.from = 500 * packet_ps;
 	d.until = d.from + 2000 * packet_ps;
+	d.c.acks = percent(&rng, 30);
 	return d;
 }
 
@@ -318,6 +319,7 @@ static struct ibcc_model model_of(const struct draw *d)
 	m.switch_delay_ps = c->switch_delay;
 	m.credit_delay_ps = c->credit_delay;
 	m.becn_delay_ps = c->becn_delay;
+	m.acks = c->acks;
 	m.mark_reference_bytes = c->mark_reference;
 	m.mark_hysteresis_permille = (uint16_t)c->hysteresis;
 	m.hca_service = c->round_robin ? IBCC_HCA_ROUND_ROBIN : IBCC_HCA_ARRIVAL;
@@ -474,12 +476,12 @@ static void print_case(const struct draw *d)
 	print_message("  %u hosts, %u switches; packets %u + %u, CNPs %u; buffers %u, hosts' %u\n",
 		      c->n_hosts, c->n_switches, c->packet, c->header, c->cnp, c->switch_buffer,
 		      c->host_buffer);
-	print_message("  delays %llu, switch %llu, credit %llu, BECN %llu ps; %s; window %llu to "
-		      "%llu ps\n",
+	print_message("  delays %llu, switch %llu, credit %llu, BECN %llu ps; %s, %s; window %llu "
+		      "to %llu ps\n",
 		      (unsigned long long)c->link_delay, (unsigned long long)c->switch_delay,
 		      (unsigned long long)c->credit_delay, (unsigned long long)c->becn_delay,
-		      c->round_robin ? "round robin" : "by arrival", (unsigned long long)d->from,
-		      (unsigned long long)d->until);
+		      c->round_robin ? "round robin" : "by arrival", c->acks ? "ACKs" : "no ACKs",
+		      (unsigned long long)d->from, (unsigned long long)d->until);
 	for (unsigned int i = 0; i < c->n_links; i++)
 		print_message("  link %u-%u %u Mb/s, Victim_Mask %d %d, sink %u\n",
 			      c->link[i].end[0], c->link[i].end[1], c->link[i].rate,

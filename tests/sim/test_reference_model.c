@@ -293,6 +293,27 @@ static void timer_lowers_the_index(void **state)
 	assert_int_equal(count(&c, 100 * US, 2).becn, 0);
 }
 
+/* Two hosts send to each other and answer each packet by half a packet, which goes first: each link
+ * has r + r / 2 = 1, so each flow gets two thirds. No answer has a BECN, so none waits.
+ */
+static void answers_to_all(void **state)
+{
+	struct ref_case c = a_star(2, 32000);
+
+	(void)state;
+	flow(&c, 0, 1);
+	flow(&c, 1, 0);
+	c.acks = true;
+	c.cnp = (2048 + 26) / 2;
+	c.becn_delay = 1000000 * US;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct ref_count n = count(&c, 3000 * T, i);
+
+		assert_near((double)n.received, 2000, 0.01);
+		assert_int_equal(n.becn, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,6 +328,7 @@ int main(void)
 		cmocka_unit_test(what_waits),
 		cmocka_unit_test(victims),
 		cmocka_unit_test(timer_lowers_the_index),
+		cmocka_unit_test(answers_to_all),
 	};
 
 	return cmocka_run_group_tests_name("reference by arithmetic", tests, NULL, NULL);
