@@ -214,13 +214,18 @@ static int print_table(const struct cost *c, unsigned int n)
 	int rc = t ? 0 : -ENOMEM;
 
 	for (unsigned int i = 0; i < n && !rc; i++) {
-		const double v[N] = { c[i].hosts,    c[i].pairs,        c[i].infer_s,  c[i].run_s,
-				      c[i].target_s, c[i].simulated_ms, c[i].memory_mb };
+		const double v[N] = { [2] = c[i].infer_s,
+				      c[i].run_s,
+				      c[i].target_s,
+				      c[i].simulated_ms,
+				      c[i].memory_mb };
 		char buf[N][IBCC_CELL_BYTES];
 		const char *cell[N];
 
 		for (int k = 0; k < N; k++)
 			cell[k] = ibcc_table_number(v[k], buf[k], IBCC_CELL_BYTES);
+		snprintf(buf[0], sizeof(buf[0]), "%u", c[i].hosts);
+		snprintf(buf[1], sizeof(buf[1]), "%u", c[i].pairs);
 		rc = ibcc_table_add(t, cell);
 	}
 	return ibcc_table_end(t, rc);
