@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Makes a table fit the terminal (fit.h): hides columns without information, then wraps the widest.
+ * Lines are visited with an iterator: scols_table_get_line() searches a list from its start.
  */
 #include "daemon/tune/fit.h"
 
@@ -48,39 +49,45 @@ static size_t widest_word(const char *text)
 	return widest;
 }
 
-static void measure(struct libscols_table *t, struct column *k)
+/* `it` may stand anywhere. */
+static void measure(struct libscols_table *t, struct column *k, struct libscols_iter *it)
 {
-	struct libscols_line *first = scols_table_get_line(t, 0);
-	size_t n = scols_table_get_nlines(t);
+	struct libscols_line *line;
+	const char *first = NULL;
 
 	k->width = tune_width(scols_column_get_name(k->c));
 	k->word = may_be_wrapped(k->c) ? widest_word(scols_column_get_name(k->c)) : k->width;
 	k->empty = k->same = true;
-	for (size_t i = 0; i < n; i++) {
-		const char *text = tune_cell_text(scols_table_get_line(t, i), k->c);
+	scols_reset_iter(it, SCOLS_ITER_FORWARD);
+	while (!scols_table_next_line(t, it, &line)) {
+		const char *text = tune_cell_text(line, k->c);
 		size_t len = tune_width(text),
 		       word = may_be_wrapped(k->c) ? widest_word(text) : len;
 
 		k->width = len > k->width ? len : k->width;
 		k->word = word > k->word ? word : k->word;
 		k->empty = k->empty && !len;
-		k->same = k->same && !strcmp(text, tune_cell_text(first, k->c));
+		first = first ? first : text;
+		k->same = k->same && !strcmp(text, first);
 	}
 }
 
 /* Looks at the visible columns. */
 static void look(struct libscols_table *t, struct columns *all)
 {
+	struct libscols_iter *it = scols_new_iter(SCOLS_ITER_FORWARD);
+
 	all->n = 0;
-	for (size_t i = 0; i < scols_table_get_ncols(t) && all->n < MOST_COLUMNS; i++) {
+	for (size_t i = 0; it && i < scols_table_get_ncols(t) && all->n < MOST_COLUMNS; i++) {
 		struct column *k = &all->at[all->n];
 
 		k->c = scols_table_get_column(t, i);
 		if (scols_column_is_hidden(k->c))
 			continue;
-		measure(t, k);
+		measure(t, k, it);
 		all->n++;
 	}
+	scols_free_iter(it);
 }
 
 static size_t total(const struct columns *all)
@@ -160,22 +167,22 @@ static void shrink(struct columns *all, size_t columns)
 
 static int wrap(struct libscols_table *t, const struct column *k)
 {
-	size_t n = scols_table_get_nlines(t);
-	int rc = 0;
+	struct libscols_iter *it = scols_new_iter(SCOLS_ITER_FORWARD);
+	struct libscols_line *line;
+	int rc = it ? 0 : -1;
 
 	scols_column_set_flags(k->c, scols_column_get_flags(k->c) | SCOLS_FL_WRAP);
 	scols_column_set_safechars(k->c, "\n");
 	scols_column_set_wrapfunc(k->c, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL);
-	for (size_t i = 0; i < n && !rc; i++) {
-		struct libscols_line *line = scols_table_get_line(t, i);
+	while (!rc && !scols_table_next_line(t, it, &line)) {
 		char *text = strdup(tune_cell_text(line, k->c));
 
-		if (!text)
-			return -1;
-		tune_fill(text, k->width);
-		rc = scols_line_set_column_data(line, k->c, text);
+		if (text)
+			tune_fill(text, k->width);
+		rc = text ? scols_line_set_column_data(line, k->c, text) : -1;
 		free(text);
 	}
+	scols_free_iter(it);
 	return rc;
 }
 

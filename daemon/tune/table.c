@@ -51,6 +51,11 @@ void tune_table_wish(const char *columns, const char *sort, bool csv)
 		snprintf(wish.name[wish.n], NAME_BYTES, "%s", sort + wish.descends);
 }
 
+bool tune_table_is_chosen(void)
+{
+	return wish.n || wish.sorts;
+}
+
 bool tune_table_is_csv(void)
 {
 	return wish.csv;
@@ -152,6 +157,18 @@ struct libscols_table *tune_table_new(const struct tune_column *column, size_t n
 	return t;
 }
 
+/* scols_table_get_line() would search the list from its start. */
+static struct libscols_line *last_line(struct libscols_table *t)
+{
+	struct libscols_iter *it = scols_new_iter(SCOLS_ITER_BACKWARD);
+	struct libscols_line *line = NULL;
+
+	if (it && scols_table_next_line(t, it, &line))
+		line = NULL;
+	scols_free_iter(it);
+	return line;
+}
+
 void tune_table_add(struct libscols_table *t, const char *const *cell, size_t styled,
 		    enum tune_style style)
 {
@@ -160,7 +177,7 @@ void tune_table_add(struct libscols_table *t, const char *const *cell, size_t st
 
 	if (ibcc_table_add(t, cell) || style == TUNE_PLAIN || !*tune_style(style))
 		return;
-	line = scols_table_get_line(t, scols_table_get_nlines(t) - 1);
+	line = last_line(t);
 	found = line ? scols_line_get_cell(line, styled) : NULL;
 	/* Without memory it has no style. */
 	if (found)

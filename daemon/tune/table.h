@@ -17,6 +17,8 @@
  */
 void tune_table_wish(const char *columns, const char *sort, bool csv);
 bool tune_table_is_csv(void);
+/* Whether columns or an order of lines were asked for. */
+bool tune_table_is_chosen(void);
 /* From now on a legend follows each table: what its columns mean, each column once. CSV has none.
  */
 void tune_table_explain(void);
