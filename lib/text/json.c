@@ -43,7 +43,20 @@ static int clean_string(json_t *s)
 	return rc;
 }
 
-static int clean_object(json_t *o)
+/* Whether cleaning would leave a key as it is. All that we make are so, and short. */
+static bool is_clean(const char *key)
+{
+	char text[64];
+
+	if (strlen(key) >= sizeof(text))
+		return false;
+	strcpy(text, key);
+	ibcc_clean(text, "");
+	return !strcmp(text, key);
+}
+
+/* Gives an object clean keys. The members keep their order. */
+static int clean_keys(json_t *o)
 {
 	json_t *fresh = json_object(), *value;
 	const char *key;
@@ -57,14 +70,27 @@ static int clean_object(json_t *o)
 		if (!rc && (!text || json_object_set(fresh, text, value)))
 			rc = -ENOMEM;
 		free(text);
-		if (!rc)
-			rc = ibcc_json_clean(value);
 	}
-	/* The members keep their order. */
 	if (!rc && (json_object_clear(o) || json_object_update(o, fresh)))
 		rc = -ENOMEM;
 	json_decref(fresh);
 	return rc;
+}
+
+/* An answer about a large fabric has a million objects: none is made anew without need. */
+static int clean_object(json_t *o)
+{
+	bool clean = true;
+	const char *key;
+	json_t *value;
+	int rc = 0;
+
+	json_object_foreach (o, key, value) {
+		clean = clean && is_clean(key);
+		if (!rc)
+			rc = ibcc_json_clean(value);
+	}
+	return rc || clean ? rc : clean_keys(o);
 }
 
 int ibcc_json_clean(json_t *o)
