@@ -43,6 +43,9 @@ static void read_nodes(struct tune_map *m, const json_t *list)
 						     .level = is_switch ? NO_LEVEL : 0,
 						     .home = m->n_nodes,
 						     .mbps = -1 };
+		if (!json_object_get(m->by_guid, m->node[i].guid))
+			json_object_set_new(m->by_guid, m->node[i].guid,
+					    json_integer((json_int_t)i));
 	}
 }
 
@@ -77,6 +80,30 @@ static void read_links(struct tune_map *m, const json_t *list)
 		l->from_b = read_rate(json_object_get(o, "from_b"));
 		m->n_links++;
 	}
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct tune_map_end *x = a, *y = b;
+
+	if (x->node != y->node)
+		return x->node < y->node ? -1 : 1;
+	if (x->port != y->port)
+		return x->port < y->port ? -1 : 1;
+	return (x->link > y->link) - (x->link < y->link);
+}
+
+/* Trees have thousands of ports on a large fabric, so their links must not be searched one by one.
+ */
+static void sort_ends(struct tune_map *m)
+{
+	for (uint32_t i = 0; i < m->n_links; i++) {
+		const struct tune_map_link *l = &m->link[i];
+
+		m->end[2 * i] = (struct tune_map_end){ l->a, i, l->port_a, true };
+		m->end[2 * i + 1] = (struct tune_map_end){ l->b, i, l->port_b, false };
+	}
+	qsort(m->end, 2u * m->n_links, sizeof(*m->end), by_place);
 }
 
 static void take_home(struct tune_map *m, uint32_t host, uint32_t sw, double mbps)
@@ -123,12 +150,9 @@ static void find_levels(struct tune_map *m)
 
 static uint32_t find_node(const struct tune_map *m, const json_t *o)
 {
-	const char *guid = tune_str(o, "node_guid");
+	const json_t *i = json_object_get(m->by_guid, tune_str(o, "node_guid"));
 
-	for (uint32_t i = 0; i < m->n_nodes; i++)
-		if (!strcmp(m->node[i].guid, guid))
-			return i;
-	return m->n_nodes;
+	return i ? (uint32_t)json_integer_value(i) : m->n_nodes;
 }
 
 static void take_role(struct tune_map *m, const json_t *o, unsigned int root,
@@ -156,14 +180,21 @@ static void take_roles(struct tune_map *m, const json_t *list, unsigned int root
 static struct tune_map_link *find_link(const struct tune_map *m, uint32_t node, unsigned int port,
 				       bool *is_a)
 {
-	for (uint32_t i = 0; i < m->n_links; i++) {
-		struct tune_map_link *l = &m->link[i];
+	const struct tune_map_end key = { .node = node, .port = port };
+	uint32_t from = 0, to = 2 * m->n_links;
 
-		*is_a = l->a == node && l->port_a == port;
-		if (*is_a || (l->b == node && l->port_b == port))
-			return l;
+	while (from < to) {
+		uint32_t mid = from + (to - from) / 2;
+
+		if (by_place(&m->end[mid], &key) < 0)
+			from = mid + 1;
+		else
+			to = mid;
 	}
-	return NULL;
+	if (from == 2 * m->n_links || m->end[from].node != node || m->end[from].port != port)
+		return NULL;
+	*is_a = m->end[from].is_a;
+	return &m->link[m->end[from].link];
 }
 
 static void take_root(struct tune_map *m, const json_t *o, unsigned int number)
@@ -352,12 +383,15 @@ int tune_map_init(struct tune_map *m, const json_t *report)
 	*m = (struct tune_map){ .n_nodes = (uint32_t)json_array_size(list) };
 	m->node = calloc(m->n_nodes + 1u, sizeof(*m->node));
 	m->link = calloc(json_array_size(links) + 1u, sizeof(*m->link));
-	if (!m->node || !m->link) {
+	m->end = calloc(2 * json_array_size(links) + 1u, sizeof(*m->end));
+	m->by_guid = json_object();
+	if (!m->node || !m->link || !m->end || !m->by_guid) {
 		tune_map_fini(m);
 		return -ENOMEM;
 	}
 	read_nodes(m, list);
 	read_links(m, links);
+	sort_ends(m);
 	find_levels(m);
 	json_array_foreach (json_object_get(json_object_get(report, "plan"), "roots"), i, o)
 		take_root(m, o, (unsigned int)i + 1);
@@ -374,6 +408,8 @@ void tune_map_fini(struct tune_map *m)
 {
 	free(m->node);
 	free(m->link);
+	free(m->end);
+	json_decref(m->by_guid);
 	*m = (struct tune_map){ 0 };
 }
 

@@ -44,6 +44,13 @@ struct tune_map_link {
 	unsigned int root_a, root_b; /* number of the root at this end; 0: none */
 };
 
+/* An end of a link, by which the link is found. */
+struct tune_map_end {
+	uint32_t node, link;
+	unsigned int port;
+	bool is_a;
+};
+
 /* Switches of a level that are not shown. */
 struct tune_map_fold {
 	unsigned int n_switches, n_hosts;
@@ -56,6 +63,8 @@ struct tune_map {
 	uint32_t n_nodes, n_links;
 	struct tune_map_node *node; /* owned */
 	struct tune_map_link *link; /* owned */
+	struct tune_map_end *end;   /* two of each link, by node and port; owned */
+	json_t *by_guid;            /* number of a node; owned */
 	unsigned int n_levels;      /* number of switch levels, from 1 */
 	struct tune_map_fold fold[TUNE_MAP_LEVELS + 1];
 	double width, height;
