@@ -49,30 +49,55 @@ static bool has_route(const struct ibcc_topo *t, uint32_t from, uint32_t to)
 	return peer == to || (lid < sw->lft_len && sw->lft[lid] != IBCC_LFT_NONE);
 }
 
-/* Whether there is a route to every destination of a flow. If not, *to is a node without one, or
- * IBCC_NONE for a flow to all that has no destination.
+/* The hosts of its island that a node's peers have routes to, the same for all ports at a switch. A
+ * flow to all leaves two of them out, so the first three without a route are enough.
  */
-static bool all_routes(const struct traffic *tr, const struct ibcc_route_use *use, uint32_t *to)
+struct reach {
+	bool known;
+	uint32_t n_hosts, n_missing, missing[3];
+};
+
+static void find_reach(const struct traffic *tr, uint32_t from, struct reach *r)
 {
 	const struct ibcc_topo *t = tr->s->topo;
-	uint32_t home = t->port[use->from].node, n = 0;
+	uint32_t home = tr->island[t->port[from].node];
+
+	r->known = true;
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		if (tr->island[i] != home || !ibcc_device_is_host(t, i))
+			continue;
+		r->n_hosts++;
+		if (r->n_missing < 3 && !has_route(t, from, ibcc_topo_ca_port(t, i)))
+			r->missing[r->n_missing++] = i;
+	}
+}
+
+/* Whether there is a route to every destination of a flow. If not, *to is a node without one, or
+ * IBCC_NONE for a flow to all that has no destination. `reach` is by the node that the source is
+ * linked to.
+ */
+static bool all_routes(const struct traffic *tr, const struct ibcc_route_use *use,
+		       struct reach *reach, uint32_t *to)
+{
+	const struct ibcc_topo *t = tr->s->topo;
+	uint32_t home = t->port[use->from].node, out;
+	struct reach *r = &reach[t->port[t->port[use->from].peer].node];
 
 	*to = IBCC_NONE;
 	if (use->to != IBCC_NONE) {
 		*to = t->port[use->to].node;
 		return has_route(t, use->from, use->to);
 	}
-	for (uint32_t i = 0; i < t->n_nodes; i++) {
-		if (i == home || i == use->but || tr->island[i] != tr->island[home] ||
-		    !ibcc_device_is_host(t, i))
+	if (!r->known)
+		find_reach(tr, use->from, r);
+	for (uint32_t k = 0; k < r->n_missing; k++) {
+		if (r->missing[k] == home || r->missing[k] == use->but)
 			continue;
-		if (!has_route(t, use->from, ibcc_topo_ca_port(t, i))) {
-			*to = i;
-			return false;
-		}
-		n++;
+		*to = r->missing[k];
+		return false;
 	}
-	return n;
+	out = ibcc_device_is_host(t, home) + (use->but != IBCC_NONE && use->but != home);
+	return r->n_hosts > out;
 }
 
 int ibcc_traffic_check_routes(const struct ibcc_yaml *y, const struct traffic *tr,
@@ -80,14 +105,17 @@ int ibcc_traffic_check_routes(const struct ibcc_yaml *y, const struct traffic *t
 {
 	const struct ibcc_topo *t = tr->s->topo;
 	const struct ibcc_yaml_node *told = NULL;
+	struct reach *reach = calloc(t->n_nodes + 1u, sizeof(*reach));
 	struct ibcc_route_use *use;
 	int rc = 0;
 
+	if (!reach)
+		return -ENOMEM;
 	for (uint32_t i = 0; i < tr->s->n_flows; i++) {
 		const struct origin *o = &tr->origin[i];
 		uint32_t from = t->port[o->use.from].node, to;
 
-		if (all_routes(tr, &o->use, &to) || o->item == told)
+		if (all_routes(tr, &o->use, reach, &to) || o->item == told)
 			continue;
 		told = o->item;
 		ibcc_yaml_error(y, e, o->item, "traffic", "got a flow from %s to %s, want %s",
@@ -99,6 +127,7 @@ int ibcc_traffic_check_routes(const struct ibcc_yaml *y, const struct traffic *t
 					: "links that lead from one to the other");
 		rc = -EINVAL;
 	}
+	free(reach);
 	if (rc || !tr->s->n_flows)
 		return rc;
 	use = calloc(tr->s->n_flows, sizeof(*use));

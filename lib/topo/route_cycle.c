@@ -81,37 +81,92 @@ static int by_destination(const void *a, const void *b)
 	return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* Follows all routes in use. A use that goes to all destinations comes last, as IBCC_NONE is the
- * greatest index.
+/* The adapters' ports at one switch that send to all: the routes of all of them are those from the
+ * switch on. No port goes to its own node, nor to the one that its use leaves out, so the switch is
+ * not used towards a node that all of them leave out. There are two of these at most.
  */
-static void add_routes(struct graph *g, struct ibcc_route_use *use, uint32_t n_uses)
+struct leaf {
+	uint32_t sw, but[2]; /* nodes, IBCC_NONE: there is none */
+	bool used;
+};
+
+static bool leaves_out(const struct ibcc_topo *t, const struct ibcc_route_use *use, uint32_t node)
+{
+	return use->but == node || t->port[use->from].node == node;
+}
+
+static void add_leaf(const struct ibcc_topo *t, struct leaf *leaf, const struct ibcc_route_use *use)
+{
+	uint32_t peer = t->port[use->from].peer;
+	struct leaf *l;
+
+	if (peer == IBCC_NONE || !ibcc_topo_is_switch(t, t->port[peer].node))
+		return;
+	l = &leaf[t->port[peer].node];
+	if (!l->used) {
+		*l = (struct leaf){ t->port[peer].node,
+				    { t->port[use->from].node, use->but },
+				    true };
+		return;
+	}
+	for (int i = 0; i < 2; i++)
+		if (!leaves_out(t, use, l->but[i]))
+			l->but[i] = IBCC_NONE;
+}
+
+/* The switches of ports that send to all; *n is their number. NULL: no memory. */
+static struct leaf *leaves(const struct ibcc_topo *t, const struct ibcc_route_use *use,
+			   uint32_t n_uses, uint32_t *n)
+{
+	struct leaf *leaf = calloc(t->n_nodes ? t->n_nodes : 1, sizeof(*leaf));
+
+	*n = 0;
+	for (uint32_t i = 0; leaf && i < n_uses; i++)
+		add_leaf(t, leaf, &use[i]);
+	for (uint32_t i = 0; leaf && i < t->n_nodes; i++)
+		if (leaf[i].used)
+			leaf[(*n)++] = leaf[i];
+	return leaf;
+}
+
+/* Follows all routes in use. A use that goes to all destinations comes last, as IBCC_NONE is the
+ * greatest index. With one of each host, only their switches are looked at for each destination.
+ */
+static int add_routes(struct graph *g, struct ibcc_route_use *use, uint32_t n_uses)
 {
 	const struct ibcc_topo *t = g->t;
-	uint32_t to_all = n_uses, at;
+	uint32_t to_all = n_uses, n_leaves;
+	struct leaf *leaf;
 
 	if (n_uses)
 		qsort(use, n_uses, sizeof(*use), by_destination);
 	while (to_all && use[to_all - 1].to == IBCC_NONE)
 		to_all--;
+	leaf = leaves(t, n_uses ? use + to_all : use, n_uses - to_all, &n_leaves);
+	if (!leaf)
+		return -ENOMEM;
 	for (uint32_t lid = 1; lid <= IBCC_LID_MAX; lid++) {
 		const struct ibcc_route_use key = { .to = t->lid_port[lid] };
 		const struct ibcc_route_use *one;
-		uint32_t node;
+		uint32_t node, ways;
 
 		/* Data goes to a port's first LID. */
 		if (key.to == IBCC_NONE || t->port[key.to].lid != lid ||
 		    ibcc_topo_is_switch(t, t->port[key.to].node))
 			continue;
 		node = t->port[key.to].node;
-		for (at = to_all; at < n_uses && ibcc_device_is_host(t, node); at++)
-			if (use[at].but != node && t->port[use[at].from].node != node)
-				follow_from(g, use[at].from, lid);
+		ways = n_leaves && ibcc_device_is_host(t, node) ? n_leaves : 0;
+		for (uint32_t i = 0; i < ways; i++)
+			if (leaf[i].but[0] != node && leaf[i].but[1] != node)
+				follow(g, leaf[i].sw, lid);
 		one = to_all ? bsearch(&key, use, to_all, sizeof(*use), by_destination) : NULL;
 		while (one && one > use && one[-1].to == key.to)
 			one--;
 		for (; one && one < use + to_all && one->to == key.to; one++)
 			follow_from(g, one->from, lid);
 	}
+	free(leaf);
+	return 0;
 }
 
 /* An output on which `out` depends and that the search has not finished, or IBCC_NONE. */
@@ -173,7 +228,9 @@ int ibcc_route_find_cycle(const struct ibcc_topo *t, struct ibcc_route_use *use,
 
 	if (rc)
 		goto out;
-	add_routes(&g, use, n_uses);
+	rc = add_routes(&g, use, n_uses);
+	if (rc)
+		goto out;
 	for (uint32_t i = 0; i < t->n_ports && !len; i++)
 		if (g.state[i] == NEW)
 			len = search(&g, i, &end);
