@@ -73,6 +73,24 @@ json_t *ibcc_report_decided(const struct ibcc_cycle *c)
 	return sentence(ibcc_cycle_words(c));
 }
 
+/* Adds the lists of ports, and "left_out": how many ports each leaves out. */
+static int add_ports(const struct ibcc_cycle *c, json_t *fabric)
+{
+	uint32_t unread, unsure, doubted, gaps;
+	json_t *lists = json_pack("{so so so so}", "unread",
+				  ibcc_report_unread(c->topo, &c->snapshot, &unread), "unsure",
+				  ibcc_report_unsure(c->topo, &c->snapshot, &unsure), "doubted",
+				  ibcc_report_doubted(c->topo, &c->snapshot, &doubted), "gaps",
+				  ibcc_report_gaps(c->topo, &gaps));
+
+	if (json_object_update_new(fabric, lists))
+		return -1;
+	return json_object_set_new(fabric, "left_out",
+				   json_pack("{si si si si}", "unread", (int)unread, "unsure",
+					     (int)unsure, "doubted", (int)doubted, "gaps",
+					     (int)gaps));
+}
+
 json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 {
 	const struct ibcc_topo *t = c->topo;
@@ -91,10 +109,9 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 	for (i = 0; i < t->n_ports; i++)
 		links += t->port[i].peer != IBCC_NONE && t->port[i].peer > i;
 	o = json_pack(
-		"{si si si si si sI ss sI sI sI sI sI sI si si si si ss so so so so so so so "
-		"so so}",
-		"nodes", (int)t->n_nodes, "switches", (int)switches, "channel_adapters",
-		(int)adapters, "endports", (int)t->n_endports, "links", (int)links, "generation",
+		"{si si si si si sI ss sI sI sI sI sI sI si si si si ss so so so so so}", "nodes",
+		(int)t->n_nodes, "switches", (int)switches, "channel_adapters", (int)adapters,
+		"endports", (int)t->n_endports, "links", (int)links, "generation",
 		(json_int_t)t->generation, "source", source, "pass", (json_int_t)c->snapshot.pass,
 		"interval_us", (json_int_t)(c->snapshot.interval_ns / 1000), "pass_us",
 		(json_int_t)(c->pass_ns / 1000), "pass_deadline_us",
@@ -104,14 +121,11 @@ json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source)
 		"ports_unreachable", (int)c->snapshot.n_unreachable, "ports_saturated",
 		(int)count_saturated(&c->snapshot), "clock",
 		ibcc_collector_uses_fabric_clock(c->collector) ? "fabric" : "host", "clock_trouble",
-		clock.text[0] ? ibcc_json_text(clock.text) : json_null(), "unread",
-		ibcc_report_unread(c->topo, &c->snapshot), "unsure",
-		ibcc_report_unsure(c->topo, &c->snapshot), "doubted",
-		ibcc_report_doubted(c->topo, &c->snapshot), "counters", ibcc_report_counters(c),
-		"apart", ibcc_report_apart(c->topo), "gaps", ibcc_report_gaps(t), "silent",
+		clock.text[0] ? ibcc_json_text(clock.text) : json_null(), "counters",
+		ibcc_report_counters(c), "apart", ibcc_report_apart(c->topo), "silent",
 		silent.text[0] ? ibcc_json_text(silent.text) : json_null(), "blind",
 		c->decided && !c->estimate.trustworthy ? ibcc_report_decided(c) : json_null());
-	if (!o || !ibcc_report_add_faults(c, o))
+	if (!o || (!add_ports(c, o) && !ibcc_report_add_faults(c, o)))
 		return o;
 	json_decref(o);
 	return NULL;

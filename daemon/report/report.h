@@ -15,6 +15,9 @@
 
 #define IBCC_REPORT_SCHEMA 1
 
+/* Most objects of a list of nodes or ports in a status, which must not grow with the fabric. */
+#define IBCC_REPORT_MOST 64u
+
 /* All fields of all changes of a plan, folded (ibcc_json_fold()). Outcomes are from `r`, which may
  * be NULL. `t` may be NULL, too: then nodes have no names.
  */
@@ -26,23 +29,27 @@ json_t *ibcc_report_changes(const struct ibcc_topo *t, const struct ibcc_plan *p
  */
 json_t *ibcc_report_fabric(const struct ibcc_cycle *c, const char *source);
 
-/* Ports that the last polling cycle did not read,
- * [{"node_guid","node","ports","state","reason","age_ms"}]: none is left out.
+/* These four lists have at most IBCC_REPORT_MOST objects; *left_out is how many more ports there
+ * are.
+ *
+ * Ports that the last polling cycle did not read,
+ * [{"node_guid","node","ports","state","reason","age_ms"}].
  */
-json_t *ibcc_report_unread(const struct ibcc_topo *t, const struct ibcc_snapshot *s);
+json_t *ibcc_report_unread(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
+			   uint32_t *left_out);
 /* Counters that are saturated or may have wrapped around, [{"node_guid","node","ports",
  * "counters"}].
  */
-json_t *ibcc_report_unsure(const struct ibcc_topo *t, const struct ibcc_snapshot *s);
-
+json_t *ibcc_report_unsure(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
+			   uint32_t *left_out);
 /* Ports with inconsistent counters, [{"node_guid","node","ports","reason"}]. */
-json_t *ibcc_report_doubted(const struct ibcc_topo *t, const struct ibcc_snapshot *s);
-
+json_t *ibcc_report_doubted(const struct ibcc_topo *t, const struct ibcc_snapshot *s,
+			    uint32_t *left_out);
 /* Switch ports that lead to nodes which do not answer:
- * [{"node_guid","node","port","leads_to","lids"}]. "lids" are those that the switch sends there and
- * that no known node has.
+ * [{"node_guid","node","port","leads_to","lids","n_lids"}]. "lids" are the first of the n_lids that
+ * the switch sends there and that no known node has.
  */
-json_t *ibcc_report_gaps(const struct ibcc_topo *t);
+json_t *ibcc_report_gaps(const struct ibcc_topo *t, uint32_t *left_out);
 
 /* Sentences about ignored nodes, and about nodes that are counted together with others: [string].
  */
@@ -64,10 +71,12 @@ int ibcc_report_add_faults(const struct ibcc_cycle *c, json_t *fabric);
 json_t *ibcc_report_faults(const struct ibcc_cycle *c);
 
 /* Endports that timed out, refused or needed a retry since the port was opened,
- * [{"node_guid","node","port","lid","sent","retried","answered","refused","timed_out"}]. `s` is
- * indexed by LID and may be NULL.
+ * [{"node_guid","node","port","lid","sent","retried","answered","refused","timed_out"}]: the worst
+ * first, at most IBCC_REPORT_MOST, and *left_out is how many more there are. `s` is indexed by LID
+ * and may be NULL.
  */
-json_t *ibcc_report_mad_errors(const struct ibcc_topo *t, const struct ibcc_node_stats *s);
+json_t *ibcc_report_mad_errors(const struct ibcc_topo *t, const struct ibcc_node_stats *s,
+			       uint32_t *left_out);
 
 /* What is wrong with the fabric, and what the last polling cycle decided, as sentences for people.
  */

@@ -8,7 +8,8 @@
 
 #include "daemon/report/report.h"
 
-#define MAX_TYPES 16u /* types of adapters; a fabric has two or three */
+#define MAX_TYPES   16u /* types of adapters; a fabric has two or three */
+#define NODES_NAMED 8u  /* of the nodes with the same trouble */
 
 struct type {
 	const struct ibcc_topo_node *first;
@@ -80,29 +81,67 @@ static void say_adapters(json_t *list, const struct types *ts, const char *what)
 	}
 }
 
-/* About the ports of switches: congestion that starts there is not seen. */
+/* The ports of a switch that do not count waits. */
+static uint32_t count_mute(const struct ibcc_topo_node *n, const struct ibcc_snapshot *s)
+{
+	uint32_t mute = 0;
+
+	for (uint32_t p = n->first_port + 1; p <= n->first_port + n->n_ports; p++) {
+		const struct ibcc_port_sample *ps = &s->port[p];
+
+		mute += ibcc_sample_is_known(ps) &&
+			(!ps->now.width[IBCC_CTR_XMIT_WAIT] || !ps->tick_ps);
+	}
+	return mute;
+}
+
+/* About the ports of switches: congestion that starts there is not seen. The first switches have a
+ * sentence each.
+ */
 static void say_switches(json_t *list, const struct ibcc_topo *t, const struct ibcc_snapshot *s)
 {
+	uint32_t switches = 0, ports = 0;
+	char text[192];
+
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
-		const struct ibcc_topo_node *n = &t->node[i];
-		uint32_t without = 0;
-		char text[192];
+		uint32_t mute = ibcc_topo_is_switch(t, i) ? count_mute(&t->node[i], s) : 0;
 
-		for (uint32_t p = n->first_port + 1; p <= n->first_port + n->n_ports; p++) {
-			const struct ibcc_port_sample *ps = &s->port[p];
-
-			without += n->type == IBCC_NODE_SWITCH && ibcc_sample_is_known(ps) &&
-				   (!ps->now.width[IBCC_CTR_XMIT_WAIT] || !ps->tick_ps);
-		}
-		if (!without)
+		if (!mute)
 			continue;
+		if (switches++ >= NODES_NAMED) {
+			ports += mute;
+			continue;
+		}
 		snprintf(
 			text, sizeof(text),
 			"%u ports of %s do not count PortXmitWait, so congestion that starts there "
 			"is not seen",
-			without, n->desc);
+			mute, t->node[i].desc);
 		add(list, text);
 	}
+	if (!ports)
+		return;
+	snprintf(text, sizeof(text), "%u ports of %u more switches do not count it either", ports,
+		 switches - NODES_NAMED);
+	add(list, text);
+}
+
+/* About nodes that redirect requests for their counters. The first have a sentence each. */
+static void say_redirected(json_t *list, const struct ibcc_cycle *c)
+{
+	uint32_t n = 0;
+	char text[256];
+
+	for (uint32_t i = 0; i < c->topo->n_nodes; i++) {
+		ibcc_collector_redirect_say(c->collector, c->topo, i, text, sizeof(text));
+		if (text[0] && n++ < NODES_NAMED)
+			add(list, text);
+	}
+	if (n <= NODES_NAMED)
+		return;
+	snprintf(text, sizeof(text), "%u more nodes redirect requests for their counters",
+		 n - NODES_NAMED);
+	add(list, text);
 }
 
 /* Kinds of nodes that are ignored. */
@@ -179,11 +218,8 @@ json_t *ibcc_report_counters(const struct ibcc_cycle *c)
 	for (uint32_t i = 0; list && ibcc_units_say(u, i, text, sizeof(text)); i++)
 		if (text[0])
 			add(list, text);
-	for (uint32_t i = 0; list && i < c->topo->n_nodes; i++) {
-		ibcc_collector_redirect_say(c->collector, c->topo, i, text, sizeof(text));
-		if (text[0])
-			add(list, text);
-	}
+	if (list)
+		say_redirected(list, c);
 	if (list && c->snapshot.n_ports == c->topo->n_ports)
 		say_switches(list, c->topo, &c->snapshot);
 	if (list && c->decided && c->snapshot.n_ports == c->topo->n_ports) {

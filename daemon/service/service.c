@@ -309,13 +309,14 @@ static json_t *mad_status(const struct ibcc_service *s)
 {
 	const struct ibcc_transport_stats *t = &s->transport->stats;
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
-	json_t *o;
+	uint32_t left_out = 0;
+	json_t *o, *errors = c ? ibcc_report_mad_errors(c->topo, t->node, &left_out) : json_array();
 
-	o = json_pack("{sI sI sI sI sI sI sI so}", "sent", (json_int_t)t->sent, "smps",
+	o = json_pack("{sI sI sI sI sI sI sI so si}", "sent", (json_int_t)t->sent, "smps",
 		      (json_int_t)t->smps, "answered", (json_int_t)t->answered, "retried",
 		      (json_int_t)t->retried, "refused", (json_int_t)t->refused, "timed_out",
-		      (json_int_t)t->timed_out, "sets", (json_int_t)s->set_mads, "errors",
-		      c ? ibcc_report_mad_errors(c->topo, t->node) : json_array());
+		      (json_int_t)t->timed_out, "sets", (json_int_t)s->set_mads, "errors", errors,
+		      "errors_left_out", (int)left_out);
 	if (o && !add_mad_rates(s, c, o))
 		return o;
 	json_decref(o);

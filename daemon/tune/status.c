@@ -15,6 +15,7 @@
 
 #define LABEL           11 /* columns of a label */
 #define THROTTLED_NAMED 5u
+#define NODES_NAMED     8u /* lines about one kind of trouble; what follows is counted */
 
 static void print_sm(FILE *out, const json_t *s)
 {
@@ -121,64 +122,71 @@ static void print_ports(FILE *out, const json_t *ports)
 	}
 }
 
-static void print_unread(FILE *out, const json_t *list)
+/* Begins the line about the ports of one node. */
+static void print_place(FILE *out, const char *label, const json_t *o)
 {
-	const json_t *o;
+	const json_t *ports = json_object_get(o, "ports");
 	char node[160];
+
+	fprintf(out, "%-11s%s port%s ", label, tune_node_text(o, node, sizeof(node)),
+		json_array_size(ports) > 1 ? "s" : "");
+	print_ports(out, ports);
+	fputs(": ", out);
+}
+
+/* Prints the first objects of one of the fabric's lists, each as a line whose end `tell` prints,
+ * and the number of ports beyond.
+ */
+static void print_places(FILE *out, const char *label, const json_t *fabric, const char *key,
+			 void (*tell)(FILE *out, const json_t *o))
+{
+	const json_t *list = json_object_get(fabric, key), *o;
+	json_int_t more = tune_int(json_object_get(fabric, "left_out"), key);
 	size_t i;
 
 	json_array_foreach (list, i, o) {
-		const json_t *age = json_object_get(o, "age_ms"),
-			     *ports = json_object_get(o, "ports");
-
-		fprintf(out, "%-11s%s port%s ",
-			i ? "" : "Not read:", tune_node_text(o, node, sizeof(node)),
-			json_array_size(ports) > 1 ? "s" : "");
-		print_ports(out, ports);
-		fprintf(out, ": %s, %s", tune_str(o, "state"), tune_str(o, "reason"));
-		if (json_is_integer(age))
-			fprintf(out, ", last read %.1f s ago",
-				(double)json_integer_value(age) / 1000);
+		if (i >= NODES_NAMED) {
+			more += (json_int_t)json_array_size(json_object_get(o, "ports"));
+			continue;
+		}
+		print_place(out, i ? "" : label, o);
+		tell(out, o);
 		fputc('\n', out);
 	}
+	if (more)
+		fprintf(out, "%-11sand %lld more port%s; 'ibcc-tune bundle' has all\n", "",
+			(long long)more, more == 1 ? "" : "s");
 }
 
-static void print_unsure(FILE *out, const json_t *list)
+static void tell_unread(FILE *out, const json_t *o)
 {
-	const json_t *o, *counter;
-	char node[160];
-	size_t i, k;
+	const json_t *age = json_object_get(o, "age_ms");
 
-	json_array_foreach (list, i, o) {
-		fprintf(out, "%-11s%s port%s ",
-			i ? "" : "Saturated:", tune_node_text(o, node, sizeof(node)),
-			json_array_size(json_object_get(o, "ports")) > 1 ? "s" : "");
-		print_ports(out, json_object_get(o, "ports"));
-		json_array_foreach (json_object_get(o, "counters"), k, counter)
-			fprintf(out, "%s%s", k ? ", " : ": ", json_string_value(counter));
-		fprintf(out, " at the end of 32 bits, or may have wrapped\n");
-	}
+	fprintf(out, "%s, %s", tune_str(o, "state"), tune_str(o, "reason"));
+	if (json_is_integer(age))
+		fprintf(out, ", last read %.1f s ago", (double)json_integer_value(age) / 1000);
 }
 
-static void print_doubted(FILE *out, const json_t *list)
+static void tell_unsure(FILE *out, const json_t *o)
 {
-	const json_t *o;
-	char node[160];
-	size_t i;
+	const json_t *counter;
+	size_t k;
 
-	json_array_foreach (list, i, o) {
-		fprintf(out, "%-11s%s port%s ",
-			i ? "" : "Conflict:", tune_node_text(o, node, sizeof(node)),
-			json_array_size(json_object_get(o, "ports")) > 1 ? "s" : "");
-		print_ports(out, json_object_get(o, "ports"));
-		fprintf(out, ": %s\n", tune_str(o, "reason"));
-	}
+	json_array_foreach (json_object_get(o, "counters"), k, counter)
+		fprintf(out, "%s%s", k ? ", " : "", json_string_value(counter));
+	fputs(" at the end of 32 bits, or may have wrapped", out);
+}
+
+static void tell_doubted(FILE *out, const json_t *o)
+{
+	fputs(tune_str(o, "reason"), out);
 }
 
 /* The adapters that slowed down after notifications, and how often. */
-static void print_throttled(FILE *out, const json_t *list)
+static void print_throttled(FILE *out, const json_t *vendor)
 {
-	const json_t *o;
+	json_int_t left_out = tune_int(vendor, "throttled_left_out");
+	const json_t *list = json_object_get(vendor, "throttled"), *o;
 	size_t i, n = 0;
 
 	json_array_foreach (list, i, o) {
@@ -189,7 +197,7 @@ static void print_throttled(FILE *out, const json_t *list)
 			tune_str(o, "node"), tune_int(o, "port"), tune_int(o, "cnp_handled"));
 	}
 	if (n > THROTTLED_NAMED)
-		fprintf(out, " and %zu more", n - THROTTLED_NAMED);
+		fprintf(out, " and %s%zu more", left_out ? "at least " : "", n - THROTTLED_NAMED);
 	if (n)
 		fputc('\n', out);
 }
@@ -201,7 +209,7 @@ static void print_vendor(FILE *out, const json_t *v)
 	fprintf(out, "NVIDIA:    %s\n", tune_str(v, "text"));
 	if (tune_str(v, "advice")[0])
 		fprintf(out, "           %s\n", tune_str(v, "advice"));
-	print_throttled(out, json_object_get(v, "throttled"));
+	print_throttled(out, v);
 }
 
 static void print_list(FILE *out, const char *what, const json_t *list)
@@ -236,12 +244,13 @@ static void print_line(FILE *out, const char *what, const char *text)
 static void write_status(FILE *out, const json_t *s)
 {
 	const char *paused = tune_str(s, "paused"), *reason = tune_str(s, "reason");
+	const json_t *fabric = json_object_get(s, "fabric");
 	char text[TUNE_SENTENCE_BYTES];
 
 	print_line(out, "Verdict:", tune_str(s, "verdict"));
 	print_line(out, "Blocked:", tune_blocked_text(s, text, sizeof(text)));
 	print_line(out, "Effect:", tune_gain_text(s, text, sizeof(text)));
-	print_list(out, "Warning:", json_object_get(json_object_get(s, "fabric"), "warnings"));
+	print_list(out, "Warning:", json_object_get(fabric, "warnings"));
 	fprintf(out, "Daemon:    ibcc-tuned %s, pid %lld, up %lld s, configuration %s%s\n",
 		tune_str(s, "version"), tune_int(s, "pid"), tune_int(s, "uptime_s"),
 		tune_str(s, "config_file"),
@@ -256,16 +265,16 @@ static void write_status(FILE *out, const json_t *s)
 	print_fabric(out, s);
 	print_focus(out, s);
 	print_traps(out, s);
-	print_unread(out, json_object_get(json_object_get(s, "fabric"), "unread"));
-	print_unsure(out, json_object_get(json_object_get(s, "fabric"), "unsure"));
-	print_doubted(out, json_object_get(json_object_get(s, "fabric"), "doubted"));
-	print_links(out, json_object_get(s, "fabric"));
-	print_list(out, "Counters:", json_object_get(json_object_get(s, "fabric"), "counters"));
-	print_list(out, "Ignored:", json_object_get(json_object_get(s, "fabric"), "apart"));
+	print_places(out, "Not read:", fabric, "unread", tell_unread);
+	print_places(out, "Saturated:", fabric, "unsure", tell_unsure);
+	print_places(out, "Conflict:", fabric, "doubted", tell_doubted);
+	print_links(out, fabric);
+	print_list(out, "Counters:", json_object_get(fabric, "counters"));
+	print_list(out, "Ignored:", json_object_get(fabric, "apart"));
 	print_line(out, "Discovery:", tune_str(s, "discovery_trouble"));
 	/* The trouble with discovery names these nodes already. */
 	if (!tune_str(s, "discovery_trouble")[0])
-		print_line(out, "Silent:", tune_str(json_object_get(s, "fabric"), "silent"));
+		print_line(out, "Silent:", tune_str(fabric, "silent"));
 	print_vendor(out, json_object_get(s, "nvidia"));
 	print_line(out, "Routing:", tune_str(s, "routing"));
 	print_line(out, "Drift:", tune_str(json_object_get(s, "drift"), "text"));

@@ -12,7 +12,8 @@ static void test_unsure(void **state)
 {
 	struct fixture *f = *state;
 	struct ibcc_snapshot *s = &f->tr.s;
-	json_t *list = ibcc_report_unsure(f->c.topo, s);
+	uint32_t left_out = 1;
+	json_t *list = ibcc_report_unsure(f->c.topo, s, &left_out);
 	uint32_t first = fabric_port(f->c.topo, LUSTRE_SW1, 0);
 
 	assert_int_equal(json_array_size(list), 0);
@@ -23,7 +24,7 @@ static void test_unsure(void **state)
 			IBCC_DELTA_VALID | IBCC_DELTA_SATURATED;
 	}
 	s->port[first + 3].delta.flags[IBCC_CTR_XMIT_DATA] = IBCC_DELTA_SATURATED;
-	list = ibcc_report_unsure(f->c.topo, s);
+	list = ibcc_report_unsure(f->c.topo, s, &left_out);
 	assert_int_equal(json_array_size(list), 2);
 	assert_int_equal(json_array_size(json_object_get(json_array_get(list, 0), "ports")), 2);
 	assert_string_equal(json_string_value(json_array_get(
@@ -39,7 +40,8 @@ static void test_unread(void **state)
 	static const int errors[] = { 0, -ETIMEDOUT, -EREMOTEIO };
 	struct fixture *f = *state;
 	struct ibcc_snapshot *s = &f->tr.s;
-	json_t *list = ibcc_report_unread(f->c.topo, s);
+	uint32_t left_out = 1;
+	json_t *list = ibcc_report_unread(f->c.topo, s, &left_out);
 	uint32_t first = fabric_port(f->c.topo, LUSTRE_SW1, 0);
 
 	assert_int_equal(json_array_size(list), 0);
@@ -48,7 +50,7 @@ static void test_unread(void **state)
 		s->port[first + 1 + i].state = IBCC_SAMPLE_STALE;
 		s->port[first + 1 + i].err = errors[i];
 	}
-	list = ibcc_report_unread(f->c.topo, s);
+	list = ibcc_report_unread(f->c.topo, s, &left_out);
 	assert_int_equal(json_array_size(list), 3);
 	for (uint32_t i = 0; i < 3; i++)
 		assert_string_equal(
@@ -62,7 +64,8 @@ static void test_doubted(void **state)
 {
 	struct fixture *f = *state;
 	struct ibcc_snapshot *s = &f->tr.s;
-	json_t *list = ibcc_report_doubted(f->c.topo, s);
+	uint32_t left_out = 1;
+	json_t *list = ibcc_report_doubted(f->c.topo, s, &left_out);
 	uint32_t first = fabric_port(f->c.topo, LUSTRE_SW1, 0);
 	const json_t *o;
 
@@ -71,7 +74,7 @@ static void test_doubted(void **state)
 	for (uint32_t i = first + 1; i <= first + 3; i++)
 		s->port[i].trust.doubt = i == first + 2 ? IBCC_DOUBT_LINK : IBCC_DOUBT_NODE;
 	s->port[first + 4].trust.doubt = IBCC_DOUBT_NODE;
-	list = ibcc_report_doubted(f->c.topo, s);
+	list = ibcc_report_doubted(f->c.topo, s, &left_out);
 	assert_int_equal(json_array_size(list), 3);
 	o = json_array_get(list, 2);
 	assert_string_equal(json_string_value(json_object_get(o, "node")), "sw1");
@@ -90,7 +93,8 @@ static void test_mad_errors(void **state)
 	const struct ibcc_topo *t = f->c.topo;
 	uint16_t well = t->port[t->endport[0]].lid, ill = t->port[t->endport[1]].lid;
 	struct ibcc_node_stats *s = calloc(IBCC_LID_MAX + 1, sizeof(*s));
-	json_t *list = ibcc_report_mad_errors(t, NULL);
+	uint32_t left_out = 1;
+	json_t *list = ibcc_report_mad_errors(t, NULL, &left_out);
 	const json_t *o;
 
 	assert_non_null(s);
@@ -98,7 +102,7 @@ static void test_mad_errors(void **state)
 	json_decref(list);
 	s[well] = (struct ibcc_node_stats){ .sent = 100, .answered = 100 };
 	s[ill] = (struct ibcc_node_stats){ 50, 10, 35, 4, 5 };
-	list = ibcc_report_mad_errors(t, s);
+	list = ibcc_report_mad_errors(t, s, &left_out);
 	assert_int_equal(json_array_size(list), 1);
 	o = json_array_get(list, 0);
 	assert_int_equal(json_integer_value(json_object_get(o, "lid")), ill);
@@ -109,6 +113,72 @@ static void test_mad_errors(void **state)
 	assert_int_equal(json_integer_value(json_object_get(o, "timed_out")), 5);
 	json_decref(list);
 	free(s);
+}
+
+/* 1000 hosts, of which none was read, all have saturated and inconsistent counters, and all refused
+ * something: the lists end, and what they leave out is counted.
+ */
+static void test_bounds(void **state)
+{
+	enum { HOSTS = 1000 };
+	struct ibcc_topo *t = ibcc_topo_new();
+	struct ibcc_node_stats *stats = calloc(IBCC_LID_MAX + 1, sizeof(*stats));
+	struct ibcc_snapshot s = { 0 };
+	json_t *list;
+	uint32_t n;
+
+	(void)state;
+	assert_non_null(t);
+	assert_non_null(stats);
+	for (uint32_t i = 0; i < HOSTS; i++) {
+		uint32_t node = fabric_node(t, IBCC_NODE_CA, 2, "h");
+
+		for (unsigned int p = 1; p <= 2; p++)
+			assert_int_equal(ibcc_topo_set_lid(t, fabric_port(t, node, p),
+							   (uint16_t)(2 * i + p), 0),
+					 0);
+		stats[2 * i + 1] =
+			(struct ibcc_node_stats){ .sent = 9, .retried = i, .refused = 1 };
+	}
+	stats[77].timed_out = 3;
+	s.n_ports = t->n_ports;
+	s.port = calloc(t->n_ports, sizeof(*s.port));
+	assert_non_null(s.port);
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		if (!t->port[i].num)
+			continue;
+		s.port[i].state = IBCC_SAMPLE_UNREACHABLE;
+		s.port[i].trust.doubt = IBCC_DOUBT_NODE;
+	}
+	list = ibcc_report_unread(t, &s, &n);
+	assert_int_equal(json_array_size(list), IBCC_REPORT_MOST);
+	assert_int_equal(json_array_size(json_object_get(json_array_get(list, 63), "ports")), 2);
+	assert_int_equal(n, 2 * (HOSTS - IBCC_REPORT_MOST));
+	json_decref(list);
+	list = ibcc_report_doubted(t, &s, &n);
+	assert_int_equal(json_array_size(list), IBCC_REPORT_MOST);
+	assert_int_equal(n, 2 * (HOSTS - IBCC_REPORT_MOST));
+	json_decref(list);
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		if (!t->port[i].num)
+			continue;
+		s.port[i].state = IBCC_SAMPLE_FRESH;
+		s.port[i].delta.flags[IBCC_CTR_XMIT_WAIT] = IBCC_DELTA_VALID | IBCC_DELTA_SATURATED;
+	}
+	list = ibcc_report_unsure(t, &s, &n);
+	assert_int_equal(json_array_size(list), IBCC_REPORT_MOST);
+	assert_int_equal(n, 2 * (HOSTS - IBCC_REPORT_MOST));
+	json_decref(list);
+	list = ibcc_report_mad_errors(t, stats, &n);
+	assert_int_equal(json_array_size(list), IBCC_REPORT_MOST);
+	assert_int_equal(n, HOSTS - IBCC_REPORT_MOST);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 0), "lid")), 77);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 1), "retried")),
+			 HOSTS - 1);
+	json_decref(list);
+	free(s.port);
+	free(stats);
+	ibcc_topo_free(t);
 }
 
 /* By hand, of the loads that traffic_lustre_off() gives and the settings above: four adapters send
@@ -162,6 +232,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unread, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_doubted, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mad_errors, setup, teardown),
+		cmocka_unit_test(test_bounds),
 		cmocka_unit_test_setup_teardown(test_now, setup, teardown),
 	};
 

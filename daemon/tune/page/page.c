@@ -301,16 +301,17 @@ static void write_sentence(FILE *out, bool *any, const char *what, const char *t
 	fputs("</li>\n", out);
 }
 
-static void write_nodes(FILE *out, bool *any, const char *what, const json_t *list)
+static void write_nodes(FILE *out, bool *any, const char *what, const json_t *list,
+			json_int_t left_out)
 {
 	const json_t *o = json_array_get(list, 0);
 	char text[300];
 
 	if (!o)
 		return;
-	snprintf(text, sizeof(text), "%zu nodes, the first of them %s %s: %s",
-		 json_array_size(list), tune_str(o, "node"), tune_str(o, "node_guid"),
-		 tune_str(o, "reason"));
+	snprintf(text, sizeof(text), "%s%zu nodes, the first of them %s %s: %s",
+		 left_out ? "more than " : "", json_array_size(list), tune_str(o, "node"),
+		 tune_str(o, "node_guid"), tune_str(o, "reason"));
 	write_sentence(out, any, what, text);
 }
 
@@ -337,6 +338,7 @@ static void write_notes(FILE *out, const json_t *report)
 {
 	const json_t *status = json_object_get(report, "status"), *o;
 	const json_t *fabric = json_object_get(status, "fabric");
+	const json_t *left_out = json_object_get(fabric, "left_out");
 	const json_t *vendor = json_object_get(status, "nvidia");
 	const json_t *links = json_object_get(report, "links");
 	char text[TUNE_SENTENCE_BYTES];
@@ -365,10 +367,12 @@ static void write_notes(FILE *out, const json_t *report)
 	write_links(out, &any, "Link errors", json_object_get(links, "errors"));
 	write_sentence(out, &any, "NVIDIA", tune_str(vendor, "text"));
 	write_sentence(out, &any, "What its operator can do", tune_str(vendor, "advice"));
-	write_nodes(out, &any, "Ports not read", json_object_get(fabric, "unread"));
-	write_nodes(out, &any, "Inconsistent counters", json_object_get(fabric, "doubted"));
+	write_nodes(out, &any, "Ports not read", json_object_get(fabric, "unread"),
+		    tune_int(left_out, "unread"));
+	write_nodes(out, &any, "Inconsistent counters", json_object_get(fabric, "doubted"),
+		    tune_int(left_out, "doubted"));
 	write_nodes(out, &any, "Without settings",
-		    json_object_get(json_object_get(report, "plan"), "unreachable"));
+		    json_object_get(json_object_get(report, "plan"), "unreachable"), 0);
 	write_sentence(out, &any, "Paths", tune_str(json_object_get(report, "plan"), "paths"));
 	json_array_foreach (json_object_get(fabric, "apart"), i, o)
 		write_sentence(out, &any, "Ignored nodes", json_string_value(o));
