@@ -175,7 +175,7 @@ static const struct ibcc_option rows[] = {
 	  "status: exit with 2 if something needs attention",
 	  .at = offsetof(struct args, t.detailed_exitcode), .commands = "plan status" },
 	{ "full", 0, IBCC_OPTION_FLAG, NULL, "list every sender and every setting",
-	  .at = offsetof(struct args, t.full), .commands = "plan apply" },
+	  .at = offsetof(struct args, t.full), .commands = "plan apply show" },
 	{ "root", 0, IBCC_OPTION_TEXT, "N", "show congestion root N with all its senders",
 	  .at = offsetof(struct args, o.root), .commands = "plan" },
 	{ "node", 0, IBCC_OPTION_TEXT, "GLOB", "only nodes with matching names, such as 'h1*'",

@@ -15,6 +15,8 @@
 #include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
+#define UNREACHABLE_NAMED 8u
+
 /* Prints faults that the plan does not cure. */
 static void print_warnings(const json_t *list)
 {
@@ -54,17 +56,23 @@ static void print_fabric(const json_t *f)
 			tune_int(f, "ports_saturated"));
 }
 
-static void print_unreachable(const json_t *list)
+/* Lists the first endports, or all. */
+static void print_unreachable(const json_t *list, bool all)
 {
+	size_t n = json_array_size(list), most = all ? n : UNREACHABLE_NAMED, i;
 	const json_t *o;
 	char node[160];
-	size_t i;
 
-	if (json_array_size(list))
+	if (n)
 		puts("\nWithout settings");
-	json_array_foreach (list, i, o)
+	json_array_foreach (list, i, o) {
+		if (i == most)
+			break;
 		tune_say("  ", "%s port %lld %s", tune_node_text(o, node, sizeof(node)),
 			 tune_int(o, "port"), tune_str(o, "reason"));
+	}
+	if (n > most)
+		tune_say("  ", "and %zu more: --full lists all", n - most);
 }
 
 /* The changes of nodes with a matching name; a new reference. */
@@ -195,7 +203,7 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 	else
 		tune_print_groups(changes, heading);
 	json_decref(changes);
-	print_unreachable(json_object_get(a, "unreachable"));
+	print_unreachable(json_object_get(a, "unreachable"), t->full);
 	if (json_array_size(roots))
 		tune_print_prediction(prediction);
 	print_words("No answer from: ", tune_str(json_object_get(a, "fabric"), "silent"));

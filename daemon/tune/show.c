@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Prints the fabric's settings as two tables, switches and channel adapters. */
+/* Prints the fabric's settings as two tables, switches and channel adapters. A table of a large
+ * fabric has a line for each setting that differs, with the first of the nodes that have it.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "daemon/tune/changes.h"
-#include "daemon/tune/show.h"
+#include "daemon/tune/equal.h"
+#include "daemon/tune/prose.h"
 #include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
 
-#define CELL 64
+#define CELL        64
+#define LINES       100u /* of a table; with more, equal settings share a line */
+#define UNSUPPORTED 8u   /* nodes that are named one by one */
 
 static const struct tune_column switch_columns[] = {
 	{ "NODE", IBCC_LEFT, "name and GUID" },
@@ -37,6 +42,11 @@ static const struct tune_column ca_columns[] = {
 	{ "CONTROL", IBCC_LEFT,
 	  "whether congestion control is on, by service level or by queue pair" },
 };
+
+static bool is_switch(const json_t *node)
+{
+	return !strcmp(tune_str(node, "type"), "switch");
+}
 
 static void num(char *cell, const json_t *o, const char *key)
 {
@@ -136,13 +146,10 @@ static void ca_rows(const json_t *o, tune_setting_fn row, void *arg)
 	}
 }
 
-bool tune_setting_rows(const json_t *node, tune_setting_fn row, void *arg)
+void tune_setting_rows(const json_t *node, tune_setting_fn row, void *arg)
 {
-	bool is_switch = !strcmp(tune_str(node, "type"), "switch");
-
 	if (json_is_true(json_object_get(node, "supported")))
-		(is_switch ? switch_rows : ca_rows)(node, row, arg);
-	return is_switch;
+		(is_switch(node) ? switch_rows : ca_rows)(node, row, arg);
 }
 
 struct printer {
@@ -161,32 +168,123 @@ static void print_row(void *arg, const json_t *node, const char *const *cell)
 	tune_table_add(p->t, row, 0, TUNE_PLAIN);
 }
 
-static void print_settings(const json_t *a)
+static void count_row(void *arg, const json_t *node, const char *const *cell)
 {
-	struct printer switches = { tune_table_new(switch_columns, 2 + TUNE_SWITCH_CELLS),
-				    TUNE_SWITCH_CELLS };
-	struct printer cas = { tune_table_new(ca_columns, 2 + TUNE_CA_CELLS), TUNE_CA_CELLS };
-	const json_t *nodes = json_object_get(a, "nodes"), *o;
-	char node[160];
+	(void)node;
+	(void)cell;
+	++*(size_t *)arg;
+}
+
+/* One of the two tables: of switches, or of channel adapters. */
+struct kind {
+	const char *heading;
+	const struct tune_column *column;
+	size_t n_cells;
+	bool switches;
+};
+
+static const struct kind kinds[] = {
+	{ "Switches", switch_columns, TUNE_SWITCH_CELLS, true },
+	{ "Channel adapters", ca_columns, TUNE_CA_CELLS, false },
+};
+
+static void each_row(const struct kind *k, const json_t *nodes, tune_setting_fn row, void *arg)
+{
+	const json_t *o;
 	size_t i;
 
+	json_array_foreach (nodes, i, o)
+		if (is_switch(o) == k->switches)
+			tune_setting_rows(o, row, arg);
+}
+
+static void print_each(const struct kind *k, const json_t *nodes)
+{
+	struct printer p = { tune_table_new(k->column, 2 + k->n_cells), k->n_cells };
+
+	each_row(k, nodes, print_row, &p);
+	tune_table_print_under(p.t, k->heading);
+}
+
+/* The columns of the nodes and ports make room for COUNT and WHERE. */
+static void print_equal(const struct kind *k, const json_t *nodes, size_t lines)
+{
+	struct tune_column column[1 + TUNE_CA_CELLS] = {
+		{ "COUNT", IBCC_RIGHT, "nodes or ports with these settings" },
+	};
+	struct tune_equals all = { .n_cells = k->n_cells };
+	struct libscols_table *t;
+	char count[CELL], where[300];
+	const char *row[1 + TUNE_CA_CELLS] = { count };
+
+	memcpy(column + 1, k->column + 3, (k->n_cells - 1) * sizeof(*column));
+	column[k->n_cells] =
+		(struct tune_column){ "WHERE", IBCC_WRAP,
+				      "nodes with these settings; leaf2/2 is port 2 of leaf2" };
+	t = tune_table_new(column, k->n_cells + 1);
+	each_row(k, nodes, tune_equals_take, &all);
+	for (size_t i = 0; i < all.n && i < LINES; i++) {
+		snprintf(count, sizeof(count), "%u", all.row[i].n);
+		for (size_t c = 1; c < k->n_cells; c++)
+			row[c] = all.row[i].cell[c];
+		row[k->n_cells] = tune_equal_where(&all.row[i], where, sizeof(where));
+		tune_table_add(t, row, 0, TUNE_PLAIN);
+	}
+	tune_table_print_under(t, k->heading);
+	if (all.n > LINES)
+		tune_say("", "and %zu more settings.", all.n - LINES);
+	tune_say("", "Equal settings share a line; --full lists each node (%zu lines).", lines);
+	tune_equals_fini(&all);
+}
+
+/* Nodes without settings, and why; the first ones, or all. */
+static void print_unsupported(const json_t *nodes, bool all)
+{
+	size_t n = 0, i;
+	const json_t *o;
+	char node[160];
+
 	json_array_foreach (nodes, i, o) {
-		if (!json_is_true(json_object_get(o, "supported")) && tune_table_is_csv())
+		if (json_is_true(json_object_get(o, "supported")))
 			continue;
-		if (!json_is_true(json_object_get(o, "supported")))
+		if (n++ < UNSUPPORTED || all)
 			printf("%s port %lld %s\n", tune_node_text(o, node, sizeof(node)),
 			       tune_int(o, "port"), tune_str(o, "reason"));
-		else
-			tune_setting_rows(o, print_row,
-					  strcmp(tune_str(o, "type"), "switch") ? &cas : &switches);
 	}
-	tune_table_print_under(switches.t, "Switches");
-	tune_table_print_under(cas.t, "Channel adapters");
+	if (n > UNSUPPORTED && !all)
+		printf("and %zu more without settings: --full lists all\n", n - UNSUPPORTED);
+}
+
+static void print_settings(const json_t *a, bool full)
+{
+	const json_t *nodes = json_object_get(a, "nodes");
+
+	if (!tune_table_is_csv())
+		print_unsupported(nodes, full);
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++) {
+		size_t lines = 0;
+
+		each_row(&kinds[k], nodes, count_row, &lines);
+		if (full || tune_table_is_csv() || tune_table_is_chosen() || lines <= LINES)
+			print_each(&kinds[k], nodes);
+		else
+			print_equal(&kinds[k], nodes, lines);
+	}
+}
+
+static void print_summary(const json_t *a)
+{
+	print_settings(a, false);
+}
+
+static void print_all(const json_t *a)
+{
+	print_settings(a, true);
 }
 
 int tune_show(struct tune *t)
 {
 	return tune_do_and_print(t, "show",
 				 t->n_args ? json_pack("{ss}", "node", t->args[0]) : NULL,
-				 print_settings);
+				 t->full ? print_all : print_summary);
 }

@@ -3,8 +3,6 @@
 #ifndef IBCC_TUNE_SHOW_H
 #define IBCC_TUNE_SHOW_H
 
-#include <stdbool.h>
-
 #include <jansson.h>
 
 /* Port, Threshold, Marking_Rate, Packet_Size, Victim_Mask. */
@@ -16,9 +14,7 @@
 
 typedef void (*tune_setting_fn)(void *arg, const json_t *node, const char *const *cell);
 
-/* Passes the settings of a node to `row` row by row; a node without settings has no row. Returns
- * true if it is a switch.
- */
-bool tune_setting_rows(const json_t *node, tune_setting_fn row, void *arg);
+/* Passes the settings of a node to `row` row by row; a node without settings has no row. */
+void tune_setting_rows(const json_t *node, tune_setting_fn row, void *arg);
 
 #endif

@@ -55,6 +55,18 @@ equal "of each write" "$(jq '.data | length' "$TMP/kept")" "$(jq .writes "$TMP/k
 memory "with a prediction"
 check "all settings are shown" eval 'tune show -j >"$TMP/show.json"'
 equal "of each node" "$(jq '.nodes | length' "$TMP/show.json")" 702
+tune show >"$TMP/show.txt" 2>"$TMP/tune.log" || fail "show: $(cat "$TMP/tune.log")"
+grep -q 'and [0-9]* more *$' "$TMP/show.txt" && grep -q -- '--full lists each node' "$TMP/show.txt" ||
+	fail "for people they are no summary: $(head -n 20 "$TMP/show.txt")"
+lines=$(wc -l <"$TMP/show.txt")
+[ "$lines" -lt 100 ] || fail "for people these are $lines lines"
+ok "for people, nodes with equal settings share one of $lines lines"
+tune show --full >"$TMP/show.txt" 2>"$TMP/tune.log" || fail "show --full: $(cat "$TMP/tune.log")"
+equal "with --full each adapter has its own" "$(grep -c '^h[0-9]* 0x' "$TMP/show.txt")" 648
+status true || fail "status: $(cat "$TMP/tune.log")"
+bytes=$(wc -c <"$TMP/status.json")
+[ "$bytes" -lt 100000 ] || fail "a status of $bytes bytes"
+ok "a status has $bytes bytes, in which no list has more than 64 nodes"
 check "a bundle is written" tune bundle -o "$TMP/bundle.json"
 equal "with each node" "$(jq '[(.nodes | length), (.settings | length)]' -c "$TMP/bundle.json")" "[702,702]"
 memory "with long answers"
