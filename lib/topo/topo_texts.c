@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Hashes of the nodes' descriptions and ids, so that a scenario with a flow for each of 10,000 nodes
- * does not compare each flow's names with all nodes.
+/* Hashes of the nodes' descriptions and ids, so that a scenario with a flow for each of 10,000
+ * nodes does not compare each flow's names with all nodes.
  *
  * A text has one slot, however many nodes have it: on real fabrics all adapters of a type may have
  * the same description. The slot has the first of these nodes and their number. At most half of the

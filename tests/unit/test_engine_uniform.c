@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Setting up flows to all hosts: what is found by searches is what a look at every host finds, and the
- * hosts are looked at once, not once for each flow.
+/* Setting up flows to all hosts: what is found by searches is what a look at every host finds, and
+ * the hosts are looked at once, not once for each flow.
  */
 #include <errno.h>
 #include <string.h>
@@ -76,8 +76,7 @@ static void test_destinations(void **state)
 			struct ibcc_flow_spec f = { .arrivals = IBCC_ARRIVALS_EXPONENTIAL,
 						    .load_permille = 1 };
 			uint32_t node = ISLANDS + i;
-			bool near = k == HOSTS ||
-				    e->island[ISLANDS + k] == e->island[node];
+			bool near = k == HOSTS || e->island[ISLANDS + k] == e->island[node];
 			int rc;
 
 			if (k < HOSTS)
@@ -115,8 +114,7 @@ static void test_groups(void **state)
 			bool done;
 
 			f.sl = (uint8_t)sl;
-			rc = ibcc_engine_add_flow(e, &f, fabric_port(t, ISLANDS + i, 1),
-						  IBCC_NONE);
+			rc = ibcc_engine_add_flow(e, &f, fabric_port(t, ISLANDS + i, 1), IBCC_NONE);
 			assert_true(rc >= 0);
 			done = e->n_group == before;
 			assert_true(e->answering[e->flow[rc].dests] >> sl & 1);
