@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -49,6 +50,22 @@ static inline void text_bad(const char *text, const char *errors)
 	ibcc_yaml_errors_fini(&e);
 }
 
+/* The file is refused with this one error, at this place. */
+static inline void text_has(const char *text, const char *error)
+{
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_scenario s;
+
+	assert_int_equal(ibcc_scenario_load(files_write("s.yaml", text), &s, &e), -EINVAL);
+	assert_int_equal(e.n, 1);
+	assert_string_equal(strstr(e.text, "s.yaml:") + strlen("s.yaml:"), error);
+	ibcc_yaml_errors_fini(&e);
+}
+
+/* Two hosts at a switch. */
+#define PAIR                                                                                       \
+	"topology:\n  rate: 10 Gb/s\n  nodes:\n  - {host: [a, b]}\n"                               \
+	"  - {switch: s, ports: 4}\n  links: [[a, s/1], [b, s/2]]\n"
 #define SMALL                                                                                      \
 	"topology:\n  nodes:\n  - {host: [a, b, c]}\n  - {switch: s, ports: 4}\n"                  \
 	"  links: [[a, s/1], [b, s/2], [c/1, s/3]]\n"

@@ -12,38 +12,9 @@
 #include <ibcc/scenario_file.h>
 
 #include "figures.h"
-#include "files.h"
+#include "scenarios.h"
 
-#define HEAD                                                                                       \
-	"name: x\nduration_ms: 1\ntopology:\n  rate: 10 Gb/s\n  nodes:\n"                          \
-	"  - {host: [a, b]}\n  - {switch: s, ports: 4}\n  links: [[a, s/1], [b, s/2]]\n"           \
-	"traffic: [{from: a, to: b}]\n"
 #define PROFILE "profiles: [{min: 1000, max: 2000, percent: 3}]"
-
-static int load(const char *text, struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
-{
-	return ibcc_scenario_load(files_write("s.yaml", text), s, e);
-}
-
-static void ok(const char *text, struct ibcc_scenario *s)
-{
-	struct ibcc_yaml_errors e = { 0 };
-
-	if (load(text, s, &e))
-		fail_msg("%s", e.text);
-}
-
-/* The file is refused with this one error, at this place. */
-static void bad(const char *text, const char *error)
-{
-	struct ibcc_yaml_errors e = { 0 };
-	struct ibcc_scenario s;
-
-	assert_int_equal(load(text, &s, &e), -EINVAL);
-	assert_int_equal(e.n, 1);
-	assert_string_equal(strstr(e.text, "s.yaml:") + strlen("s.yaml:"), error);
-	ibcc_yaml_errors_fini(&e);
-}
 
 /* The factory values of the adapters. */
 static void defaults(void **state)
@@ -52,10 +23,10 @@ static void defaults(void **state)
 	struct ibcc_scenario s;
 
 	(void)state;
-	ok(HEAD, &s);
+	text_ok(HEAD PAIR FLOW, &s);
 	assert_false(s.model.dcqcn.enabled);
 	ibcc_scenario_fini(&s);
-	ok(HEAD "dcqcn: {" PROFILE "}\n", &s);
+	text_ok(HEAD PAIR FLOW "dcqcn: {" PROFILE "}\n", &s);
 	d = &s.model.dcqcn;
 	assert_true(d->enabled);
 	assert_int_equal(d->aqs_weight, 0);
@@ -96,7 +67,8 @@ static void all_keys(void **state)
 	struct ibcc_scenario s;
 
 	(void)state;
-	ok(HEAD "dcqcn:\n"
+	text_ok(HEAD PAIR FLOW
+		"dcqcn:\n"
 		"  aqs_weight: 7\n  aqs_time: 3\n  source_only: true\n"
 		"  profiles: [{min: 1, max: 2, percent: 3}, {mode: percentage, min: 10, max: 60, "
 		"percent: 5}]\n"
@@ -108,7 +80,7 @@ static void all_keys(void **state)
 		"  dce_tcp_g: 20\n  dce_tcp_rtt: 21\n  rate_reduce_monitor_period: 22\n"
 		"  initial_alpha_value: 23\n  clamp_tgt_rate: true\n"
 		"  clamp_tgt_rate_after_time_inc: false\n",
-	   &s);
+		&s);
 	d = &s.model.dcqcn;
 	assert_int_equal(d->aqs_weight, 7);
 	assert_int_equal(d->aqs_time, 3);
@@ -146,26 +118,31 @@ static void all_keys(void **state)
 static void mistakes(void **state)
 {
 	(void)state;
-	bad(HEAD "dcqcn: {rpg_gd: 3}\n",
-	    "10:8: dcqcn.profiles: missing, want a list of 1 to 3 profiles\n");
-	bad(HEAD "dcqcn: {profiles: []}\n", "10:19: dcqcn.profiles: got 0 profiles, want 1 to 3\n");
-	bad(HEAD "dcqcn: {profiles: [{min: 7, max: 6, percent: 1}]}\n",
-	    "10:34: dcqcn.profiles.max: got 6, want at least min, 7\n");
-	bad(HEAD "dcqcn: {profiles: [{mode: percentage, min: 7, max: 101, percent: 1}]}\n",
-	    "10:52: dcqcn.profiles.max: got 101, want at most 100 in mode percentage\n");
-	bad(HEAD "dcqcn: {" PROFILE ", sl2profile: [1, 2]}\n",
-	    "10:73: dcqcn.sl2profile: got \"2\", want at most 16 numbers of profiles from 1 on, or "
-	    "0 for none\n");
-	bad(HEAD "dcqcn: {" PROFILE ", rpg_time_reset: 0}\n",
-	    "10:73: dcqcn.rpg_time_reset: got \"0\", want a whole number from 1 to 131071\n");
-	bad(HEAD "dcqcn: {" PROFILE "}\n"
+	text_has(HEAD PAIR FLOW "dcqcn: {rpg_gd: 3}\n",
+		 "10:8: dcqcn.profiles: missing, want a list of 1 to 3 profiles\n");
+	text_has(HEAD PAIR FLOW "dcqcn: {profiles: []}\n",
+		 "10:19: dcqcn.profiles: got 0 profiles, want 1 to 3\n");
+	text_has(HEAD PAIR FLOW "dcqcn: {profiles: [{min: 7, max: 6, percent: 1}]}\n",
+		 "10:34: dcqcn.profiles.max: got 6, want at least min, 7\n");
+	text_has(HEAD PAIR FLOW
+		 "dcqcn: {profiles: [{mode: percentage, min: 7, max: 101, percent: 1}]}\n",
+		 "10:52: dcqcn.profiles.max: got 101, want at most 100 in mode percentage\n");
+	text_has(HEAD PAIR FLOW "dcqcn: {" PROFILE ", sl2profile: [1, 2]}\n",
+		 "10:73: dcqcn.sl2profile: got \"2\", want at most 16 numbers of profiles from 1 "
+		 "on, or "
+		 "0 for none\n");
+	text_has(HEAD PAIR FLOW "dcqcn: {" PROFILE ", rpg_time_reset: 0}\n",
+		 "10:73: dcqcn.rpg_time_reset: got \"0\", want a whole number from 1 to 131071\n");
+	text_has(HEAD PAIR FLOW
+		 "dcqcn: {" PROFILE "}\n"
 		 "congestion_control: {switch: {threshold: 12}, ca: {ccti_timer: 10, "
 		 "ccti_increase: 3}, cct: {shape: linear}}\n",
-	    "10:8: dcqcn: want congestion_control or dcqcn, not both enabled\n");
-	bad(HEAD
-	    "model: {flow_control: pause}\nbcn: {sample_bytes: 1, equilibrium_bytes: 1, gi: 0, "
-	    "gd: 0}\ndcqcn: {" PROFILE "}\n",
-	    "12:8: dcqcn: want no bcn beside it\n");
+		 "10:8: dcqcn: want congestion_control or dcqcn, not both enabled\n");
+	text_has(
+		HEAD PAIR FLOW
+		"model: {flow_control: pause}\nbcn: {sample_bytes: 1, equilibrium_bytes: 1, gi: 0, "
+		"gd: 0}\ndcqcn: {" PROFILE "}\n",
+		"12:8: dcqcn: want no bcn beside it\n");
 }
 
 int main(void)

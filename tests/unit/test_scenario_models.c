@@ -11,44 +11,14 @@
 
 #include <ibcc/scenario_file.h>
 
-#include "files.h"
-
-#define HEAD                                                                                       \
-	"name: x\nduration_ms: 1\ntopology:\n  rate: 10 Gb/s\n  nodes:\n"                          \
-	"  - {host: [a, b]}\n  - {switch: s, ports: 4}\n  links: [[a, s/1], [b, s/2]]\n"
-#define FLOW "traffic: [{from: a, to: b}]\n"
-
-static int load(const char *text, struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
-{
-	return ibcc_scenario_load(files_write("s.yaml", text), s, e);
-}
-
-static void ok(const char *text, struct ibcc_scenario *s)
-{
-	struct ibcc_yaml_errors e = { 0 };
-
-	if (load(text, s, &e))
-		fail_msg("%s", e.text);
-}
-
-/* The file is refused with this one error, at this place. */
-static void bad(const char *text, const char *error)
-{
-	struct ibcc_yaml_errors e = { 0 };
-	struct ibcc_scenario s;
-
-	assert_int_equal(load(text, &s, &e), -EINVAL);
-	assert_int_equal(e.n, 1);
-	assert_string_equal(strstr(e.text, "s.yaml:") + strlen("s.yaml:"), error);
-	ibcc_yaml_errors_fini(&e);
-}
+#include "scenarios.h"
 
 static void test_defaults(void **state)
 {
 	struct ibcc_scenario s;
 
 	(void)state;
-	ok(HEAD FLOW, &s);
+	text_ok(HEAD PAIR FLOW, &s);
 	assert_int_equal(s.model.flow_control, IBCC_FLOW_CONTROL_CREDITS);
 	assert_int_equal(s.model.arbitration, IBCC_ARBITRATION_INPUT);
 	assert_int_equal(s.model.switching, IBCC_SWITCHING_CUT_THROUGH);
@@ -66,12 +36,13 @@ static void test_keys(void **state)
 	struct ibcc_scenario s;
 
 	(void)state;
-	ok(HEAD "model: {flow_control: pause, arbitration: fifo, pause_headroom_bytes: 8000, "
+	text_ok(HEAD PAIR
+		"model: {flow_control: pause, arbitration: fifo, pause_headroom_bytes: 8000, "
 		"pause_xon_permille: 250}\n"
 		"bcn: {sample_bytes: 75000, equilibrium_bytes: 156000, w: 1.5, gi: 1.923, "
 		"gd: 0.9615e-3, ru_mbps: 8, delay_ns: 2.5}\n"
 		"traffic: [{from: a, to: b, rate: 2.5 Gb/s}]\n",
-	   &s);
+		&s);
 	assert_int_equal(s.model.flow_control, IBCC_FLOW_CONTROL_PAUSE);
 	assert_int_equal(s.model.arbitration, IBCC_ARBITRATION_FIFO);
 	assert_int_equal(s.model.pause_headroom_bytes, 8000);
@@ -94,8 +65,9 @@ static void test_off(void **state)
 	struct ibcc_scenario s;
 
 	(void)state;
-	ok(HEAD "bcn: {enabled: false, sample_bytes: 1, equilibrium_bytes: 1, gi: 0, gd: 0}\n" FLOW,
-	   &s);
+	text_ok(HEAD PAIR
+		"bcn: {enabled: false, sample_bytes: 1, equilibrium_bytes: 1, gi: 0, gd: 0}\n" FLOW,
+		&s);
 	assert_false(s.model.bcn.enabled);
 	ibcc_scenario_fini(&s);
 }
@@ -103,24 +75,26 @@ static void test_off(void **state)
 static void test_mistakes(void **state)
 {
 	(void)state;
-	bad(HEAD "bcn: {sample_bytes: 1, equilibrium_bytes: 1, gi: 0, gd: 0}\n" FLOW,
-	    "9:6: bcn: want model.flow_control: pause with it\n");
-	bad(HEAD "model: {flow_control: pause}\nbcn: {sample_bytes: 1, equilibrium_bytes: 1, gi: "
+	text_has(HEAD PAIR "bcn: {sample_bytes: 1, equilibrium_bytes: 1, gi: 0, gd: 0}\n" FLOW,
+		 "9:6: bcn: want model.flow_control: pause with it\n");
+	text_has(HEAD PAIR
+		 "model: {flow_control: pause}\nbcn: {sample_bytes: 1, equilibrium_bytes: 1, gi: "
 		 "0}\n" FLOW,
-	    "10:6: bcn.gd: missing\n");
-	bad(HEAD "model: {flow_control: pause, pause_headroom_bytes: 16385}\n" FLOW,
-	    "9:52: model.pause_headroom_bytes: got 16385 bytes, want at most what the smaller "
-	    "buffer has above XON, 16384\n");
-	bad(HEAD "model: {flow_control: pause, vls: 2}\n" FLOW,
-	    "9:35: model.vls: got 2, want 1 with PAUSE\n");
-	bad(HEAD "traffic: [{from: a, to: b, rate: 1 Gb/s, load_percent: 10}]\n",
-	    "9:56: traffic.load_percent: got \"10\", want no load with a rate\n");
-	bad(HEAD "traffic: [{from: a, to: b, rate: -1 Gb/s}]\n",
-	    "9:34: traffic.rate: got \"-1 Gb/s\", want a link such as \"4x QDR\", or a rate in "
-	    "Mb/s "
-	    "from 1 to 10000000 (or with the unit Gb/s, MB/s or GB/s)\n");
-	bad(HEAD "traffic: [{from: a, to: b, rate: 1 Gb/s, arrivals: backlogged}]\n",
-	    "9:34: traffic.rate: got \"1 Gb/s\", want no load with backlogged arrivals\n");
+		 "10:6: bcn.gd: missing\n");
+	text_has(HEAD PAIR "model: {flow_control: pause, pause_headroom_bytes: 16385}\n" FLOW,
+		 "9:52: model.pause_headroom_bytes: got 16385 bytes, want at most what the smaller "
+		 "buffer has above XON, 16384\n");
+	text_has(HEAD PAIR "model: {flow_control: pause, vls: 2}\n" FLOW,
+		 "9:35: model.vls: got 2, want 1 with PAUSE\n");
+	text_has(HEAD PAIR "traffic: [{from: a, to: b, rate: 1 Gb/s, load_percent: 10}]\n",
+		 "9:56: traffic.load_percent: got \"10\", want no load with a rate\n");
+	text_has(
+		HEAD PAIR "traffic: [{from: a, to: b, rate: -1 Gb/s}]\n",
+		"9:34: traffic.rate: got \"-1 Gb/s\", want a link such as \"4x QDR\", or a rate in "
+		"Mb/s "
+		"from 1 to 10000000 (or with the unit Gb/s, MB/s or GB/s)\n");
+	text_has(HEAD PAIR "traffic: [{from: a, to: b, rate: 1 Gb/s, arrivals: backlogged}]\n",
+		 "9:34: traffic.rate: got \"1 Gb/s\", want no load with backlogged arrivals\n");
 }
 
 static void test_sources(void **state)
@@ -128,11 +102,11 @@ static void test_sources(void **state)
 	struct ibcc_scenario s;
 
 	(void)state;
-	ok(HEAD
-	   "traffic:\n- {name: m, from: a, to: b, message_bytes: 1000000, window_messages: 4}\n"
-	   "- {name: one, from: a, to: b, arrivals: closed, message_bytes: 5}\n"
-	   "- {name: b, from: b, to: a, on_ms: 0.5, off_ms: 2}\n",
-	   &s);
+	text_ok(HEAD PAIR "traffic:\n- {name: m, from: a, to: b, message_bytes: 1000000, "
+			  "window_messages: 4}\n"
+			  "- {name: one, from: a, to: b, arrivals: closed, message_bytes: 5}\n"
+			  "- {name: b, from: b, to: a, on_ms: 0.5, off_ms: 2}\n",
+		&s);
 	assert_int_equal(s.flow[0].arrivals, IBCC_ARRIVALS_CLOSED);
 	assert_int_equal(s.flow[0].message_bytes, 1000000);
 	assert_int_equal(s.flow[0].window, 4);
@@ -142,12 +116,12 @@ static void test_sources(void **state)
 	assert_true(s.flow[2].on_ps == 500 * IBCC_PS_PER_US);
 	assert_true(s.flow[2].off_ps == 2000 * IBCC_PS_PER_US);
 	ibcc_scenario_fini(&s);
-	bad(HEAD "traffic: [{from: a, to: b, arrivals: closed}]\n",
-	    "9:11: traffic.message_bytes: want it with closed arrivals, and only there\n");
-	bad(HEAD "traffic: [{from: a, to: b, load_percent: 1, message_bytes: 1}]\n",
-	    "9:11: traffic.message_bytes: want it with closed arrivals, and only there\n");
-	bad(HEAD "traffic: [{from: a, to: b, off_ms: 1}]\n",
-	    "9:36: traffic.off_ms: got \"1\", want a time on_ms with it\n");
+	text_has(HEAD PAIR "traffic: [{from: a, to: b, arrivals: closed}]\n",
+		 "9:11: traffic.message_bytes: want it with closed arrivals, and only there\n");
+	text_has(HEAD PAIR "traffic: [{from: a, to: b, load_percent: 1, message_bytes: 1}]\n",
+		 "9:11: traffic.message_bytes: want it with closed arrivals, and only there\n");
+	text_has(HEAD PAIR "traffic: [{from: a, to: b, off_ms: 1}]\n",
+		 "9:36: traffic.off_ms: got \"1\", want a time on_ms with it\n");
 }
 
 static void test_switches(void **state)
@@ -155,9 +129,10 @@ static void test_switches(void **state)
 	struct ibcc_scenario s;
 
 	(void)state;
-	ok(HEAD "model: {vls: 2, routing: adaptive, arbitration: flow, vlarb_high: \"1:255\", "
+	text_ok(HEAD PAIR
+		"model: {vls: 2, routing: adaptive, arbitration: flow, vlarb_high: \"1:255\", "
 		"vlarb_low: \"0:4,1:64\", vl_high_limit: 7}\n" FLOW,
-	   &s);
+		&s);
 	assert_int_equal(s.model.routing, IBCC_ROUTING_ADAPTIVE);
 	assert_int_equal(s.model.arbitration, IBCC_ARBITRATION_FLOW);
 	assert_int_equal(s.model.vlarb.high.n, 1);
@@ -168,14 +143,16 @@ static void test_switches(void **state)
 	assert_int_equal(s.model.vlarb.low.entry[1].vl, 1);
 	assert_int_equal(s.model.vlarb.high_limit, 7);
 	ibcc_scenario_fini(&s);
-	bad(HEAD "model: {vls: 2, vlarb_low: \"0:4\"}\n" FLOW,
-	    "9:8: model: want each VL with a weight in vlarb_high or vlarb_low\n");
-	bad(HEAD "model: {vls: 2, vlarb_low: \"0:4,2:1\"}\n" FLOW,
-	    "9:28: vlarb_low: got \"0:4,2:1\", want at most 64 of VL:WEIGHT with commas between "
-	    "them, VLs below model.vls, weights to 255\n");
-	bad(HEAD "model: {vlarb_low: \"0:4,\"}\n" FLOW,
-	    "9:20: vlarb_low: got \"0:4,\", want at most 64 of VL:WEIGHT with commas between them, "
-	    "VLs below model.vls, weights to 255\n");
+	text_has(HEAD PAIR "model: {vls: 2, vlarb_low: \"0:4\"}\n" FLOW,
+		 "9:8: model: want each VL with a weight in vlarb_high or vlarb_low\n");
+	text_has(HEAD PAIR "model: {vls: 2, vlarb_low: \"0:4,2:1\"}\n" FLOW,
+		 "9:28: vlarb_low: got \"0:4,2:1\", want at most 64 of VL:WEIGHT with commas "
+		 "between "
+		 "them, VLs below model.vls, weights to 255\n");
+	text_has(HEAD PAIR "model: {vlarb_low: \"0:4,\"}\n" FLOW,
+		 "9:20: vlarb_low: got \"0:4,\", want at most 64 of VL:WEIGHT with commas between "
+		 "them, "
+		 "VLs below model.vls, weights to 255\n");
 }
 
 /* What other simulators do that hardware does not, or some of it. */
@@ -184,19 +161,20 @@ static void test_options(void **state)
 	struct ibcc_scenario s;
 
 	(void)state;
-	ok(HEAD "model: {switching: store-and-forward, becn_path: out-of-band, "
-		"switch_reads: one}\n" FLOW,
-	   &s);
+	text_ok(HEAD PAIR "model: {switching: store-and-forward, becn_path: out-of-band, "
+			  "switch_reads: one}\n" FLOW,
+		&s);
 	assert_int_equal(s.model.switching, IBCC_SWITCHING_STORE_AND_FORWARD);
 	assert_int_equal(s.model.becn_path, IBCC_BECN_OUT_OF_BAND);
 	assert_int_equal(s.model.switch_reads, IBCC_SWITCH_READS_ONE);
 	ibcc_scenario_fini(&s);
-	bad(HEAD "model: {switching: wormhole}\n" FLOW,
-	    "9:20: model.switching: got \"wormhole\", want cut-through or store-and-forward\n");
-	bad(HEAD "model: {becn_path: yes}\n" FLOW,
-	    "9:20: model.becn_path: got \"yes\", want in-band or out-of-band\n");
-	bad(HEAD "model: {switch_reads: 2}\n" FLOW,
-	    "9:23: model.switch_reads: got \"2\", want all or one\n");
+	text_has(
+		HEAD PAIR "model: {switching: wormhole}\n" FLOW,
+		"9:20: model.switching: got \"wormhole\", want cut-through or store-and-forward\n");
+	text_has(HEAD PAIR "model: {becn_path: yes}\n" FLOW,
+		 "9:20: model.becn_path: got \"yes\", want in-band or out-of-band\n");
+	text_has(HEAD PAIR "model: {switch_reads: 2}\n" FLOW,
+		 "9:23: model.switch_reads: got \"2\", want all or one\n");
 }
 
 int main(void)
