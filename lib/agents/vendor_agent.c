@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* NVIDIA's own attributes at a node: the congestion control of its newer devices as far as it can
- * be read, firmware versions, adaptive routing. The engine knows only annex A10's control, so these
- * statistics show the marks and notifications that annex A10's control counts.
+ * be read, firmware versions, adaptive routing. The statistics are those of the engine, which
+ * counts marks and BECNs alike under annex A10 and DCQCN. A CNP is counted for each mark, though
+ * under DCQCN one CNP may answer several.
  */
 #include <errno.h>
 
