@@ -56,6 +56,9 @@
  * ends. After a packet, all flows of a limiter rest for the packet's time at its rate.
  *
  * At the same time, things happen in the order of class_of[], then in that of their being set off.
+ *
+ * This file has more than 700 lines on purpose. It is one model, and whoever compares it with the
+ * engine reads it from its beginning to its end.
  */
 #include <assert.h>
 #include <obstack.h>
