@@ -75,7 +75,9 @@ void ibcc_dcqcn_advance(const struct ibcc_dcqcn_rp *p, struct ibcc_dcqcn_limiter
 /* A CNP comes at now_ps. line_mbps, which is not 0, is the rate of the port. */
 void ibcc_dcqcn_cnp(const struct ibcc_dcqcn_rp *p, struct ibcc_dcqcn_limiter *l, double line_mbps,
 		    uint64_t now_ps);
-/* So many bytes are sent at now_ps. */
+/* Counts bytes that the sender has sent at now_ps. They move the byte counter, which may raise the
+ * rate.
+ */
 void ibcc_dcqcn_sent(const struct ibcc_dcqcn_rp *p, struct ibcc_dcqcn_limiter *l, uint32_t bytes,
 		     uint64_t now_ps);
 
