@@ -72,6 +72,8 @@ holds()
 	tune status >"$TMP/status.txt" && grep -Eq '^Effect: .*source4 [0-9.]+ -> [0-9.]+ MB/s \(x 3\.[23]' "$TMP/status.txt" ||
 		fail "$way: the status has no headline: $(head -n 6 "$TMP/status.txt")"
 	tune history >"$TMP/gain" && grep -Eq 'x 3\.[23]' "$TMP/gain" || fail "$way: the history: $(cat "$TMP/gain")"
+	tune history "$(jq '.transactions[0].id' "$TMP/history.json")" >"$TMP/gain" && grep -Eq 'source4 .*x 3\.[23]' "$TMP/gain" ||
+		fail "$way: the transaction does not name the victim: $(cat "$TMP/gain")"
 	tune report --html "$TMP/report.html" && grep -Eq 'Effect .*source4 [0-9.]+ -&gt; ' "$TMP/report.html" || fail "$way: the report has no headline"
 	grep -Eq 'source4 .* x 3\.[23]' "$TMP/terminal.log" || fail "$way: apply says nothing of it: $(tail -n 20 "$TMP/terminal.log")"
 	equal "$way: one transaction" "$(jq '.transactions | length' "$TMP/history.json")" $((before + 1))
