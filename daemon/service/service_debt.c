@@ -171,16 +171,15 @@ static int plan_off(const struct ibcc_service *s, int64_t txn, struct ibcc_plan 
 
 /* Appends to the plan what is owed to one endport. */
 static int add_back(const struct ibcc_service *s, const struct ibcc_debt *d,
-		    const struct ibcc_plan *undo, int64_t first, struct ibcc_plan *plan)
+		    const struct ibcc_plan *undo, const struct ibcc_plan_index *x, int64_t first,
+		    struct ibcc_plan *plan)
 {
 	const struct ibcc_topo *t = s->cycle.topo;
 	int rc = 0;
 
-	for (uint32_t i = 0; !rc && i < undo->n; i++) {
+	for (uint32_t i = ibcc_debt_first(d, x); !rc && i != IBCC_NONE; i = x->next[i]) {
 		struct ibcc_change c = undo->change[i];
 
-		if (!ibcc_debt_has(d, &c))
-			continue;
 		c.lid = t->port[t->endport[ibcc_service_debt_endport(s, d)]].lid;
 		snprintf(c.reason, sizeof(c.reason),
 			 "as it was before transaction %" PRId64
@@ -198,14 +197,18 @@ static int plan_back(struct ibcc_service *s, const struct ibcc_debt *like, struc
 		     int64_t *first, struct ibcc_damage *damage, struct ibcc_why *why)
 {
 	struct ibcc_plan joined = { 0 }, undo = { 0 };
+	struct ibcc_plan_index x = { .next = NULL };
 	int rc = ibcc_state_undo(s->state, like->from, &joined, first, damage, why);
 
 	if (!rc)
 		rc = ibcc_plan_reverse(&joined, &undo);
+	if (!rc)
+		rc = ibcc_plan_index_init(&x, &undo);
 	plan->generation = s->cycle.topo->generation;
 	for (uint32_t i = 0; !rc && i < s->debts.list.n; i++)
 		if (is_due(s, &s->debts.list.debt[i], like->txn))
-			rc = add_back(s, &s->debts.list.debt[i], &undo, *first, plan);
+			rc = add_back(s, &s->debts.list.debt[i], &undo, &x, *first, plan);
+	ibcc_plan_index_fini(&x);
 	ibcc_plan_fini(&undo);
 	ibcc_plan_fini(&joined);
 	return rc;
@@ -219,10 +222,13 @@ static int leave_out(struct ibcc_service *s, int64_t txn, struct ibcc_plan *plan
 {
 	static const struct ibcc_bounds wire = IBCC_BOUNDS_DEFAULT;
 	bool *bad = calloc(plan->n + 1, sizeof(*bad));
-	uint32_t kept = 0;
+	struct ibcc_plan_index x = { .next = NULL };
+	uint32_t kept = 0, k;
 
-	if (!bad)
+	if (!bad || ibcc_plan_index_init(&x, plan)) {
+		free(bad);
 		return ibcc_why_set(why, -ENOMEM, "no memory");
+	}
 	ibcc_bounds_check(&wire, s->cycle.topo, &s->cycle.actual, plan, bad, why);
 	for (uint32_t i = 0; i < s->debts.list.n; i++) {
 		struct ibcc_debt *d = &s->debts.list.debt[i];
@@ -231,20 +237,21 @@ static int leave_out(struct ibcc_service *s, int64_t txn, struct ibcc_plan *plan
 		if (!is_due(s, d, txn))
 			continue;
 		d->last = (struct ibcc_change_result){ .outcome = IBCC_OUTCOME_PENDING };
-		for (uint32_t k = 0; k < plan->n; k++)
-			out |= bad[k] && ibcc_debt_has(d, &plan->change[k]);
-		for (uint32_t k = 0; out && k < plan->n; k++)
-			bad[k] |= ibcc_debt_has(d, &plan->change[k]);
+		for (k = ibcc_debt_first(d, &x); k != IBCC_NONE; k = x.next[k])
+			out |= bad[k];
+		for (k = ibcc_debt_first(d, &x); out && k != IBCC_NONE; k = x.next[k])
+			bad[k] = true;
 		if (!out)
 			continue;
 		d->last = (struct ibcc_change_result){ .outcome = IBCC_OUTCOME_SKIPPED,
 						       .err = IBCC_CHANGE_BEYOND_BOUNDS };
 		++*n;
 	}
-	for (uint32_t k = 0; k < plan->n; k++)
+	for (k = 0; k < plan->n; k++)
 		if (!bad[k])
 			plan->change[kept++] = plan->change[k];
 	plan->n = kept;
+	ibcc_plan_index_fini(&x);
 	free(bad);
 	return 0;
 }
@@ -258,6 +265,10 @@ static bool is_tried(const struct ibcc_service *s, const struct ibcc_debt *d, in
 static void note_paid(struct ibcc_service *s, int64_t txn, const struct ibcc_plan *plan,
 		      const struct ibcc_result *res)
 {
+	struct ibcc_plan_index x;
+
+	if (ibcc_plan_index_init(&x, plan))
+		return; /* all of it stays owed, and the next polling cycle tries again */
 	for (uint32_t i = 0; i < s->debts.list.n; i++) {
 		struct ibcc_debt *d = &s->debts.list.debt[i];
 
@@ -265,11 +276,12 @@ static void note_paid(struct ibcc_service *s, int64_t txn, const struct ibcc_pla
 			continue;
 		/* A debt that the state file cannot drop now is looked at again, and is done then.
 		 */
-		if (ibcc_debt_is_done(d, plan, res))
+		if (ibcc_debt_is_done(d, &x, res))
 			(void)ibcc_state_paid(s->state, d);
 		else
-			ibcc_debt_note(d, plan, res);
+			ibcc_debt_note(d, &x, res);
 	}
+	ibcc_plan_index_fini(&x);
 }
 
 static int execute(struct ibcc_service *s, const struct ibcc_debt *like, int64_t undoes_from,

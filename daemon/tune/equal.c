@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Finds settings that several nodes share (equal.h). On a large fabric these are a few rows instead of
- * thousands.
+/* Finds settings that several nodes share (equal.h). On a large fabric these are a few rows instead
+ * of thousands.
  */
 #include "daemon/tune/equal.h"
 
@@ -23,8 +23,7 @@ static void key_of(char *buf, size_t len, const char *const *cell, size_t n)
 				       cell[i]);
 }
 
-static struct tune_equal *add_row(struct tune_equals *all, const char *key,
-				  const char *const *cell)
+static struct tune_equal *add_row(struct tune_equals *all, const char *key, const char *const *cell)
 {
 	struct tune_equal *grown = reallocarray(all->row, all->n + 1, sizeof(*grown));
 

@@ -9,7 +9,8 @@
 
 #define TUNE_EQUAL_CELL 64u
 
-/* Equal settings: their cells but the first one, which is the port, and the places that have them. */
+/* Equal settings: their cells but the first one, which is the port, and the places that have them.
+ */
 struct tune_equal {
 	char cell[TUNE_CA_CELLS][TUNE_EQUAL_CELL];
 	char where[256]; /* the first places: leaf2/2 is port 2 of leaf2 */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ibcc/places.h>
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
 #include <ibcc/topo.h>
@@ -30,21 +31,25 @@ struct ibcc_debt {
 
 struct ibcc_debts {
 	uint32_t n;
-	struct ibcc_debt *debt; /* owned; by transaction */
+	uint32_t cap;
+	struct ibcc_debt *debt;    /* owned; by transaction, node and port */
+	struct ibcc_places places; /* those that ibcc_debts_add() has added */
 };
 void ibcc_debts_fini(struct ibcc_debts *debts);
 
-/* Adds an endport to what a rollback or a disable could not do, once. -ENOMEM. */
+/* Adds an endport to what a rollback or a disable could not do, once. The list has no other debts.
+ * -ENOMEM.
+ */
 int ibcc_debts_add(struct ibcc_debts *debts, const struct ibcc_debt *by, uint64_t node_guid,
 		   uint8_t port);
 /* Adds all endports of its plan with a change that was not verified. -ENOMEM. */
 int ibcc_debts_add_failed(struct ibcc_debts *debts, const struct ibcc_debt *by,
 			  const struct ibcc_plan *plan, const struct ibcc_result *r);
 
-/* Is a change about what is owed? */
-static inline bool ibcc_debt_has(const struct ibcc_debt *d, const struct ibcc_change *c)
+/* The first change of a plan that is about what is owed, or IBCC_NONE; x->next has the others. */
+static inline uint32_t ibcc_debt_first(const struct ibcc_debt *d, const struct ibcc_plan_index *x)
 {
-	return c->node_guid == d->node_guid && c->port == d->port;
+	return ibcc_places_get(&x->first, d->node_guid, d->port);
 }
 
 /* Has a later rollback or disable done what is owed, at an endport that is `there`, or made it
@@ -53,11 +58,12 @@ static inline bool ibcc_debt_has(const struct ibcc_debt *d, const struct ibcc_ch
 bool ibcc_debt_is_covered(const struct ibcc_debt *d, const struct ibcc_debt *by, bool there);
 
 /* Has a plan done it: is no change of the endport in it that was not verified? */
-bool ibcc_debt_is_done(const struct ibcc_debt *d, const struct ibcc_plan *plan,
+bool ibcc_debt_is_done(const struct ibcc_debt *d, const struct ibcc_plan_index *x,
 		       const struct ibcc_result *r);
 
 /* Notes in `last` why a plan has not done it. */
-void ibcc_debt_note(struct ibcc_debt *d, const struct ibcc_plan *plan, const struct ibcc_result *r);
+void ibcc_debt_note(struct ibcc_debt *d, const struct ibcc_plan_index *x,
+		    const struct ibcc_result *r);
 /* Takes over what was noted in `from` of debts that are still owed. */
 void ibcc_debts_keep_notes(struct ibcc_debts *debts, const struct ibcc_debts *from);
 /* What the endport does, according to `last`, as the end of a sentence about it: "refuses the

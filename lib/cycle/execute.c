@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <ibcc/places.h>
 #include <ibcc/vendor.h>
 
 /* Whether a change may be on the node. Only a refusal proves that a Set was not carried out; after
@@ -69,18 +70,20 @@ static int check_way_back(const struct ibcc_execution *c, const struct ibcc_plan
 	return rc;
 }
 
-static void drop_node(struct ibcc_plan *plan, uint64_t guid)
+/* Drops all changes of the nodes that are entered in `bad` with port 0. */
+static void drop_nodes(struct ibcc_plan *plan, const struct ibcc_places *bad)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < plan->n; i++)
-		if (plan->change[i].node_guid != guid)
+		if (ibcc_places_get(bad, plan->change[i].node_guid, 0) == IBCC_NONE)
 			plan->change[n++] = plan->change[i];
 	plan->n = n;
 }
 
 void ibcc_execute_leave_out(const struct ibcc_execution *c, struct ibcc_plan *plan)
 {
+	struct ibcc_places nodes = { 0 };
 	struct ibcc_plan undo = { 0 };
 	bool *bad = NULL;
 
@@ -90,8 +93,10 @@ void ibcc_execute_leave_out(const struct ibcc_execution *c, struct ibcc_plan *pl
 		bad = calloc(undo.n ? undo.n : 1, sizeof(*bad));
 	if (bad && ibcc_bounds_check(&c->applier->bounds, c->topo, c->has, &undo, bad, NULL))
 		for (uint32_t i = 0; i < undo.n; i++)
-			if (bad[i])
-				drop_node(plan, undo.change[i].node_guid);
+			if (bad[i] && ibcc_places_put(&nodes, undo.change[i].node_guid, 0, i))
+				break; /* no memory: the check before the write refuses the rest */
+	drop_nodes(plan, &nodes);
+	ibcc_places_fini(&nodes);
 	free(bad);
 	ibcc_plan_fini(&undo);
 }

@@ -7,9 +7,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <ibcc/grow.h>
+
 void ibcc_debts_fini(struct ibcc_debts *debts)
 {
 	free(debts->debt);
+	ibcc_places_fini(&debts->places);
 	*debts = (struct ibcc_debts){ 0 };
 }
 
@@ -18,13 +21,14 @@ int ibcc_debts_add(struct ibcc_debts *debts, const struct ibcc_debt *by, uint64_
 {
 	struct ibcc_debt *grown;
 
-	for (uint32_t i = 0; i < debts->n; i++)
-		if (debts->debt[i].node_guid == node_guid && debts->debt[i].port == port)
-			return 0;
-	grown = reallocarray(debts->debt, debts->n + 1, sizeof(*debts->debt));
+	if (ibcc_places_get(&debts->places, node_guid, port) != IBCC_NONE)
+		return 0;
+	grown = ibcc_grow(debts->debt, debts->n, &debts->cap, sizeof(*debts->debt));
 	if (!grown)
 		return -ENOMEM;
 	debts->debt = grown;
+	if (ibcc_places_put(&debts->places, node_guid, port, debts->n))
+		return -ENOMEM;
 	grown = &debts->debt[debts->n++];
 	*grown = *by;
 	grown->node_guid = node_guid;
@@ -56,47 +60,53 @@ bool ibcc_debt_is_covered(const struct ibcc_debt *d, const struct ibcc_debt *by,
 	return there && (by->off || !by->from || (!d->off && d->from >= by->from));
 }
 
-bool ibcc_debt_is_done(const struct ibcc_debt *d, const struct ibcc_plan *plan,
+bool ibcc_debt_is_done(const struct ibcc_debt *d, const struct ibcc_plan_index *x,
 		       const struct ibcc_result *r)
 {
-	for (uint32_t i = 0; i < plan->n; i++)
-		if (ibcc_debt_has(d, &plan->change[i]) && !is_verified(r, i))
+	for (uint32_t i = ibcc_debt_first(d, x); i != IBCC_NONE; i = x->next[i])
+		if (!is_verified(r, i))
 			return false;
 	return true;
 }
 
-void ibcc_debt_note(struct ibcc_debt *d, const struct ibcc_plan *plan, const struct ibcc_result *r)
+void ibcc_debt_note(struct ibcc_debt *d, const struct ibcc_plan_index *x,
+		    const struct ibcc_result *r)
 {
 	d->last = (struct ibcc_change_result){ .outcome = IBCC_OUTCOME_PENDING };
-	for (uint32_t i = 0; i < plan->n && i < r->n; i++) {
+	for (uint32_t i = ibcc_debt_first(d, x); i != IBCC_NONE && i < r->n; i = x->next[i]) {
 		const struct ibcc_change_result *c = &r->change[i];
 		bool follows = c->outcome == IBCC_OUTCOME_SKIPPED && !c->err;
 
-		if (!ibcc_debt_has(d, &plan->change[i]) || is_verified(r, i) || follows)
+		if (is_verified(r, i) || follows)
 			continue;
 		d->last = *c;
 		return;
 	}
 }
 
-static bool is_same(const struct ibcc_debt *a, const struct ibcc_debt *b)
+/* The order of lists from the state file, which reads a GUID as a signed number. */
+static int compare(const struct ibcc_debt *a, const struct ibcc_debt *b)
 {
-	return a->node_guid == b->node_guid && a->port == b->port && a->txn == b->txn &&
-	       a->off == b->off;
+	int64_t x = (int64_t)a->node_guid, y = (int64_t)b->node_guid;
+
+	if (a->txn != b->txn)
+		return a->txn < b->txn ? -1 : 1;
+	if (x != y)
+		return x < y ? -1 : 1;
+	return a->port - b->port;
 }
 
 void ibcc_debts_keep_notes(struct ibcc_debts *debts, const struct ibcc_debts *from)
 {
-	uint32_t next = 0, k;
+	uint32_t k = 0;
 
-	/* Both lists have one order, so each search begins behind the last find. */
 	for (uint32_t i = 0; i < debts->n; i++) {
-		for (k = next; k < from->n && !is_same(&debts->debt[i], &from->debt[k]); k++)
-			;
-		if (k == from->n)
-			continue;
-		debts->debt[i].last = from->debt[k].last;
-		next = k + 1;
+		struct ibcc_debt *d = &debts->debt[i];
+
+		while (k < from->n && compare(&from->debt[k], d) < 0)
+			k++;
+		if (k < from->n && !compare(&from->debt[k], d) && from->debt[k].off == d->off)
+			d->last = from->debt[k].last;
 	}
 }
 

@@ -52,13 +52,13 @@ int ibcc_state_debts(struct ibcc_state *s, struct ibcc_debts *debts)
 {
 	struct ibcc_debts found = { 0 };
 	sqlite3_stmt *st = NULL;
-	uint32_t cap = 0;
 	int rc = -EIO, step = SQLITE_ERROR;
 
 	if (s->db && !sqlite3_prepare_v2(s->db, read_sql, -1, &st, NULL))
 		rc = 0;
 	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
-		struct ibcc_debt *grown = ibcc_grow(found.debt, found.n, &cap, sizeof(*found.debt));
+		struct ibcc_debt *grown =
+			ibcc_grow(found.debt, found.n, &found.cap, sizeof(*found.debt));
 
 		if (grown) {
 			found.debt = grown;

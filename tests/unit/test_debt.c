@@ -16,6 +16,7 @@ static void test_failed(void **state)
 	const struct ibcc_debt by = { .from = 7 };
 	struct ibcc_debts debts = { 0 };
 	struct ibcc_plan p = { 0 };
+	struct ibcc_plan_index x;
 	struct ibcc_result r;
 
 	(void)state;
@@ -28,6 +29,7 @@ static void test_failed(void **state)
 		r.change[i].outcome = IBCC_OUTCOME_VERIFIED;
 	r.change[2].outcome = IBCC_OUTCOME_FAILED;
 	r.change[3].outcome = IBCC_OUTCOME_SKIPPED;
+	assert_int_equal(ibcc_plan_index_init(&x, &p), 0);
 	assert_int_equal(ibcc_debts_add_failed(&debts, &by, &p, &r), 0);
 	/* Once, however much of it failed. */
 	assert_int_equal(debts.n, 1);
@@ -41,15 +43,16 @@ static void test_failed(void **state)
 	assert_int_equal(debts.n, 2);
 	/* The next try: a part of it is not enough, and what was never carried out is not done. */
 	r.change[2].outcome = IBCC_OUTCOME_VERIFIED;
-	assert_false(ibcc_debt_is_done(&debts.debt[0], &p, &r));
+	assert_false(ibcc_debt_is_done(&debts.debt[0], &x, &r));
 	r.change[3].outcome = IBCC_OUTCOME_VERIFIED;
-	assert_true(ibcc_debt_is_done(&debts.debt[0], &p, &r));
+	assert_true(ibcc_debt_is_done(&debts.debt[0], &x, &r));
 	r.n = 3;
-	assert_false(ibcc_debt_is_done(&debts.debt[0], &p, &r));
+	assert_false(ibcc_debt_is_done(&debts.debt[0], &x, &r));
 	r.n = 4;
 	/* Nothing is to be written at the other port. */
-	assert_true(ibcc_debt_is_done(&debts.debt[1], &p, &r));
+	assert_true(ibcc_debt_is_done(&debts.debt[1], &x, &r));
 	ibcc_result_fini(&r);
+	ibcc_plan_index_fini(&x);
 	ibcc_plan_fini(&p);
 	ibcc_debts_fini(&debts);
 }
@@ -63,6 +66,7 @@ static void test_notes(void **state)
 	const struct ibcc_debts from = { .n = 2, .debt = one };
 	struct ibcc_debts to = { .n = 3, .debt = again };
 	struct ibcc_plan p = { 0 };
+	struct ibcc_plan_index x;
 	struct ibcc_result r;
 
 	(void)state;
@@ -72,14 +76,15 @@ static void test_notes(void **state)
 	for (uint32_t i = 0; i < p.n; i++)
 		assert_int_equal(p.change[i].port, 1);
 	assert_int_equal(ibcc_result_init(&r, p.n), 0);
-	ibcc_debt_note(&one[0], &p, &r);
+	assert_int_equal(ibcc_plan_index_init(&x, &p), 0);
+	ibcc_debt_note(&one[0], &x, &r);
 	assert_null(ibcc_debt_cause(&one[0]));
 	r.change[0].outcome = IBCC_OUTCOME_DIFFERS;
 	r.change[1] = (struct ibcc_change_result){ .outcome = IBCC_OUTCOME_SKIPPED };
 	r.change[2] = (struct ibcc_change_result){ .outcome = IBCC_OUTCOME_FAILED,
 						   .err = IBCC_CHANGE_REFUSED };
-	ibcc_debt_note(&one[0], &p, &r);
-	ibcc_debt_note(&one[1], &p, &r);
+	ibcc_debt_note(&one[0], &x, &r);
+	ibcc_debt_note(&one[1], &x, &r);
 	assert_string_equal(ibcc_debt_cause(&one[0]), "takes the values, and reads back others");
 	assert_string_equal(ibcc_debt_cause(&one[1]), "refuses the values");
 	again[0].off = true; /* another wish since */
@@ -89,6 +94,7 @@ static void test_notes(void **state)
 	assert_string_equal(ibcc_debt_cause(&again[1]), "refuses the values");
 	assert_null(ibcc_debt_cause(&again[2]));
 	ibcc_result_fini(&r);
+	ibcc_plan_index_fini(&x);
 	ibcc_plan_fini(&p);
 }
 
@@ -136,13 +142,59 @@ static void test_payable(void **state)
 	}
 }
 
+/* A fabric that was away as a whole. Each step below is one pass over the list: with a search
+ * through all debts or changes for each of them it would take minutes.
+ */
+#define MANY 20000u
+
+static void test_many(void **state)
+{
+	const struct ibcc_debt by = { .from = 7 };
+	struct ibcc_debts debts = { 0 }, again = { 0 };
+	struct ibcc_plan p = { 0 };
+	struct ibcc_plan_index x;
+	struct ibcc_result r;
+
+	(void)state;
+	for (uint64_t i = 0; i < 2 * MANY; i++)
+		plan_add(&p, 1 + i / 2, i % 2 ? CCT : CA, 0, 1, 2);
+	assert_int_equal(ibcc_result_init(&r, p.n), 0);
+	for (uint32_t i = 0; i < p.n; i++)
+		r.change[i].outcome = i % 4 ? IBCC_OUTCOME_VERIFIED : IBCC_OUTCOME_FAILED;
+	assert_int_equal(ibcc_plan_index_init(&x, &p), 0);
+	for (uint64_t i = 0; i < MANY; i++) {
+		assert_int_equal(ibcc_debts_add(&debts, &by, 1 + i, 1), 0);
+		/* The second list lacks every third. */
+		if (i % 3)
+			assert_int_equal(ibcc_debts_add(&again, &by, 1 + i, 1), 0);
+	}
+	assert_int_equal(ibcc_debts_add_failed(&debts, &by, &p, &r), 0);
+	assert_int_equal(debts.n, MANY);
+	for (uint32_t i = 0; i < debts.n; i++) {
+		assert_int_equal(ibcc_debt_first(&debts.debt[i], &x), 2 * i);
+		assert_int_equal(x.next[2 * i], 2 * i + 1);
+		assert_int_equal(x.next[2 * i + 1], IBCC_NONE);
+		assert_int_equal(ibcc_debt_is_done(&debts.debt[i], &x, &r), i % 2);
+		ibcc_debt_note(&debts.debt[i], &x, &r);
+	}
+	ibcc_debts_keep_notes(&again, &debts);
+	for (uint32_t i = 0; i < again.n; i++)
+		assert_int_equal(again.debt[i].last.outcome, again.debt[i].node_guid % 2
+								     ? IBCC_OUTCOME_FAILED
+								     : IBCC_OUTCOME_PENDING);
+	ibcc_result_fini(&r);
+	ibcc_plan_index_fini(&x);
+	ibcc_plan_fini(&p);
+	ibcc_debts_fini(&again);
+	ibcc_debts_fini(&debts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_failed),
-		cmocka_unit_test(test_covered),
-		cmocka_unit_test(test_payable),
-		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_failed),  cmocka_unit_test(test_covered),
+		cmocka_unit_test(test_payable), cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests_name("debt", tests, NULL, NULL);

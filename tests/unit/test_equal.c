@@ -21,8 +21,9 @@ static void test_rows(void **state)
 	(void)state;
 	for (int i = 0; i < HOSTS; i++) {
 		char name[16], timer[16];
-		const char *cell[TUNE_CA_CELLS] = { i % 2 ? "1" : "2", "0-15", timer, "1", "0",
-						    "0",               "127",  "16",  "each QP" };
+		const char *cell[TUNE_CA_CELLS] = {
+			i % 2 ? "1" : "2", "0-15", timer, "1", "0", "0", "127", "16", "each QP"
+		};
 		json_t *node;
 
 		snprintf(name, sizeof(name), "h%d", i);
