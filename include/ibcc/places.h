@@ -14,7 +14,7 @@ struct ibcc_places {
 		uint64_t node_guid;
 		uint32_t value; /* IBCC_NONE: the slot is free */
 		uint8_t port;
-	} * slot; /* owned */
+	} * slot;        /* owned */
 	uint32_t cap, n; /* the first is a power of two, or 0 */
 };
 void ibcc_places_fini(struct ibcc_places *p);

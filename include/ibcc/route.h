@@ -55,6 +55,29 @@ int ibcc_route_compute(struct ibcc_topo *t);
  */
 int ibcc_route_compute_up_down(struct ibcc_topo *t, const uint32_t *root, uint32_t n_roots);
 
+/* Switches in a regular grid, whose nodes follow each other with the first dimension running
+ * fastest.
+ */
+#define IBCC_ROUTE_DIMS 6u
+struct ibcc_route_grid {
+	enum ibcc_grid_shape {
+		IBCC_GRID_MESH,   /* a switch is linked to its neighbours in each dimension */
+		IBCC_GRID_TORUS,  /* and the last one to the first, unless there are only two */
+		IBCC_GRID_HYPERX, /* to all switches that differ in one dimension only */
+	} shape;
+	uint32_t first;      /* node index of the first switch */
+	unsigned int n_dims; /* 0: the fabric is no grid */
+	uint16_t size[IBCC_ROUTE_DIMS];
+};
+
+/* The place of a switch of the grid in a dimension, from 0 on. */
+uint32_t ibcc_route_grid_at(const struct ibcc_route_grid *g, uint32_t node, unsigned int dim);
+
+/* As ibcc_route_compute(), with the shortest paths that correct the first dimension first. All
+ * switches are in the grid, and all links of the grid are there.
+ */
+int ibcc_route_compute_in_order(struct ibcc_topo *t, const struct ibcc_route_grid *g);
+
 /* Data that goes from a channel adapter's port to another one's, or to those of all hosts. */
 struct ibcc_route_use {
 	uint32_t from, to; /* port indices; to IBCC_NONE: all hosts */

@@ -30,14 +30,40 @@ int ibcc_scenario_read_dcqcn(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 
 /* How the topology of a scenario is to be routed. */
 struct ibcc_scenario_routes {
-	bool up_down;            /* else shortest paths */
-	uint32_t *root, n_roots; /* owned; node indices */
+	enum ibcc_scenario_routing {
+		IBCC_ROUTES_SHORTEST,
+		IBCC_ROUTES_UP_DOWN,
+		IBCC_ROUTES_IN_ORDER, /* by dimensions */
+	} by;
+	struct ibcc_route_grid grid; /* no dimensions: the topology is no grid */
+	uint32_t *root, n_roots;     /* owned; node indices */
 };
 
 /* The topology: built, without LIDs but those of a netfile, without routes. NULL with errors. */
 struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 					  struct ibcc_scenario_routes *routes,
 					  struct ibcc_yaml_errors *e);
+
+/* GUIDs of nodes that have none of their own. Those of channel adapters leave room for their
+ * ports'.
+ */
+#define IBCC_SCENARIO_SWITCH_GUID(i) (0x100000000ull + (i) + 1)
+#define IBCC_SCENARIO_CA_GUID(i)     (0x200000000ull + ((uint64_t)(i) + 1) * 0x100)
+
+/* What links of a generated topology have. */
+struct ibcc_scenario_links {
+	struct ibcc_topo *topo;
+	uint32_t rate_mbps;
+	uint16_t mtu_bytes;
+};
+
+/* Generates a mesh, torus or HyperX of g->shape into l->topo, which is empty, and sets *g. */
+int ibcc_scenario_read_grid(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			    const char *path, const struct ibcc_scenario_links *l,
+			    struct ibcc_route_grid *g, struct ibcc_yaml_errors *e);
+/* Generates a dragonfly. */
+int ibcc_scenario_read_dragonfly(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+				 const struct ibcc_scenario_links *l, struct ibcc_yaml_errors *e);
 
 /* Flows and events into s; names are checked against s->topo unless that is NULL (it had errors).
  * `routed`: it has LIDs and routes. Then each flow must have one, and those of all flows must not

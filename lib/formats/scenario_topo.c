@@ -11,24 +11,19 @@
 
 #include "scenario_parts.h"
 
-/* GUIDs of nodes that have none of their own. Those of channel adapters leave room for their
- * ports'.
- */
-#define SWITCH_GUID(i) (0x100000000ull + (i) + 1)
-#define CA_GUID(i)     (0x200000000ull + ((uint64_t)(i) + 1) * 0x100)
-
 struct topo_yaml {
-	const struct ibcc_yaml_node *nodes, *links, *tree, *rate;
+	const struct ibcc_yaml_node *nodes, *links, *tree, *mesh, *torus, *hyperx, *dragonfly,
+		*rate;
 	char netfile[1024];
 	uint32_t rate_mbps;
 	unsigned int lanes; /* of such a link */
 	int mtu;            /* code - 1 */
-	int routes;
+	int routes;         /* enum ibcc_scenario_routing */
 	const struct ibcc_yaml_node *roots;
 	struct ibcc_topo *topo;
 };
 
-static const char *const routes_words[] = { "shortest", "up-down", NULL };
+static const char *const routes_words[] = { "shortest", "up-down", "dimension-order", NULL };
 static const char *const mtus[] = { "256", "512", "1024", "2048", "4096", NULL };
 
 static uint16_t mtu_bytes(const struct topo_yaml *ty)
@@ -148,8 +143,8 @@ static int add_node(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, u
 	const char *name = ibcc_yaml_scalar(n);
 	bool is_switch = ny->type == IBCC_NODE_SWITCH;
 	uint64_t guid = ny->guid    ? ny->guid
-			: is_switch ? SWITCH_GUID(t->n_nodes)
-				    : CA_GUID(t->n_nodes);
+			: is_switch ? IBCC_SCENARIO_SWITCH_GUID(t->n_nodes)
+				    : IBCC_SCENARIO_CA_GUID(t->n_nodes);
 	int64_t rc;
 
 	(void)index;
@@ -319,13 +314,15 @@ static int build_tree(const struct topo_yaml *ty, const struct tree_yaml *tree, 
 
 	for (i = 0; i < hosts; i++) {
 		snprintf(name, sizeof(name), "h%u", i);
-		if (ibcc_topo_add_node(ty->topo, CA_GUID(i), IBCC_NODE_CA, 1, name) < 0)
+		if (ibcc_topo_add_node(ty->topo, IBCC_SCENARIO_CA_GUID(i), IBCC_NODE_CA, 1, name) <
+		    0)
 			return -ENOMEM;
 	}
 	for (l = 0; l < n; l++) {
 		for (i = 0; i < (l ? 2 * row : row); i++) {
 			snprintf(name, sizeof(name), "s%u-%u", l, i);
-			if (ibcc_topo_add_node(ty->topo, SWITCH_GUID(ty->topo->n_nodes),
+			if (ibcc_topo_add_node(ty->topo,
+					       IBCC_SCENARIO_SWITCH_GUID(ty->topo->n_nodes),
 					       IBCC_NODE_SWITCH, 2 * h, name) < 0)
 				return -ENOMEM;
 		}
@@ -427,13 +424,45 @@ static int read_roots(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 
 	if (!n)
 		return 0;
-	if (!r->up_down)
+	if (r->by != IBCC_ROUTES_UP_DOWN)
 		return ibcc_yaml_want(y, e, n, "topology.roots",
 				      "no roots without routes: up-down");
 	r->root = calloc(len + 1, sizeof(*r->root));
 	if (!r->root)
 		return -ENOMEM;
 	return ibcc_scenario_each(y, n, "topology.roots", add_root, &roots, e);
+}
+
+/* Reads the one form of a topology that the file has; r->grid is set if it is a grid. */
+static int read_form(const struct ibcc_yaml *y, struct topo_yaml *ty,
+		     struct ibcc_scenario_routes *r, struct ibcc_yaml_errors *e)
+{
+	const struct ibcc_scenario_links links = { ty->topo, ty->rate_mbps, mtu_bytes(ty) };
+	const struct {
+		const struct ibcc_yaml_node *n;
+		const char *path;
+		enum ibcc_grid_shape shape;
+	} grid[] = { { ty->mesh, "topology.mesh", IBCC_GRID_MESH },
+		     { ty->torus, "topology.torus", IBCC_GRID_TORUS },
+		     { ty->hyperx, "topology.hyperx", IBCC_GRID_HYPERX } };
+	int rc;
+
+	if (ty->netfile[0])
+		return read_netfile(y, ty, e);
+	if (ty->tree)
+		return read_tree(y, ty, e);
+	if (ty->dragonfly)
+		return ibcc_scenario_read_dragonfly(y, ty->dragonfly, &links, e);
+	for (size_t i = 0; i < sizeof(grid) / sizeof(*grid); i++) {
+		if (!grid[i].n)
+			continue;
+		r->grid.shape = grid[i].shape;
+		return ibcc_scenario_read_grid(y, grid[i].n, grid[i].path, &links, &r->grid, e);
+	}
+	rc = ibcc_yaml_each(y, ty->nodes, "topology.nodes", read_node, ty, e);
+	/* While nodes are missing, every link to one of them would be an error, too. */
+	return rc || !ty->links ? rc
+				: ibcc_yaml_each(y, ty->links, "topology.links", read_link, ty, e);
 }
 
 struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
@@ -444,6 +473,10 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 		{ IBCC_YAML_MEMBER("nodes", NODE, struct topo_yaml, nodes) },
 		{ IBCC_YAML_MEMBER("links", NODE, struct topo_yaml, links) },
 		{ IBCC_YAML_MEMBER("tree", NODE, struct topo_yaml, tree) },
+		{ IBCC_YAML_MEMBER("mesh", NODE, struct topo_yaml, mesh) },
+		{ IBCC_YAML_MEMBER("torus", NODE, struct topo_yaml, torus) },
+		{ IBCC_YAML_MEMBER("hyperx", NODE, struct topo_yaml, hyperx) },
+		{ IBCC_YAML_MEMBER("dragonfly", NODE, struct topo_yaml, dragonfly) },
 		{ IBCC_YAML_MEMBER("netfile", STRING, struct topo_yaml, netfile) },
 		{ IBCC_YAML_MEMBER("rate", NODE, struct topo_yaml, rate) },
 		{ IBCC_YAML_MEMBER("mtu_bytes", ENUM, struct topo_yaml, mtu), .names = mtus },
@@ -453,7 +486,7 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 		{ .name = NULL },
 	};
 	struct topo_yaml ty = { .mtu = 3 };
-	int rc = -EINVAL;
+	int rc = -EINVAL, forms;
 
 	ibcc_rate_parse("4x QDR", &ty.rate_mbps);
 	ty.topo = ibcc_topo_new();
@@ -466,21 +499,19 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 	if (ty.rate && ibcc_scenario_read_rate(y, ty.rate, "topology.rate", &ty.rate_mbps, e))
 		goto out;
 	ty.lanes = ibcc_rate_lanes(ty.rate ? ibcc_yaml_scalar(ty.rate) : NULL, ty.rate_mbps);
-	if (!ty.nodes + !ty.tree + !ty.netfile[0] != 2 || (ty.links && !ty.nodes)) {
-		ibcc_yaml_want(y, e, n, "topology", "either nodes with links, or tree, or netfile");
+	forms = !!ty.nodes + !!ty.tree + !!ty.mesh + !!ty.torus + !!ty.hyperx + !!ty.dragonfly +
+		!!ty.netfile[0];
+	if (forms != 1 || (ty.links && !ty.nodes)) {
+		ibcc_yaml_want(y, e, n, "topology",
+			       "one of nodes (with links), tree, mesh, torus, hyperx, dragonfly or "
+			       "netfile");
 		goto out;
 	}
-	if (ty.netfile[0]) {
-		rc = read_netfile(y, &ty, e);
-	} else if (ty.tree) {
-		rc = read_tree(y, &ty, e);
-	} else {
-		rc = ibcc_yaml_each(y, ty.nodes, "topology.nodes", read_node, &ty, e);
-		/* While nodes are missing, every link to one of them would be an error, too. */
-		if (!rc && ty.links)
-			rc = ibcc_yaml_each(y, ty.links, "topology.links", read_link, &ty, e);
-	}
-	routes->up_down = ty.routes == 1;
+	rc = read_form(y, &ty, routes, e);
+	routes->by = (enum ibcc_scenario_routing)ty.routes;
+	if (!rc && routes->by == IBCC_ROUTES_IN_ORDER && !routes->grid.n_dims)
+		rc = ibcc_yaml_want(y, e, ibcc_yaml_get(y, n, "routes"), "topology.routes",
+				    "it with a mesh, torus or hyperx");
 	if (!rc)
 		rc = read_roots(y, ty.roots, ty.topo, routes, e);
 	if (rc == -ENOMEM)

@@ -55,11 +55,13 @@ static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 	const struct ibcc_yaml_node *fabric = sy->topology ? sy->topology : sy->hosts;
 	struct ibcc_topo *t = s->topo;
 	uint32_t i;
-	int rc;
+	int rc = -EINVAL;
 
-	if (routes->up_down && s->model.routing != IBCC_ROUTING_STATIC)
+	if (routes->by && s->model.routing != IBCC_ROUTING_STATIC)
 		return ibcc_yaml_want(y, e, ibcc_yaml_get(y, sy->model, "routing"), "model.routing",
-				      "static with topology.routes up-down");
+				      "static with topology.routes %s",
+				      routes->by == IBCC_ROUTES_UP_DOWN ? "up-down"
+									: "dimension-order");
 	for (i = 0; i < t->n_ports; i++) {
 		t->port[i].op_vls = s->model.vls;
 		if (t->port[i].peer != IBCC_NONE && t->port[i].mtu_bytes < s->model.packet_bytes) {
@@ -73,8 +75,13 @@ static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 			return -EINVAL;
 		}
 	}
-	rc = routes->up_down ? ibcc_route_compute_up_down(t, routes->root, routes->n_roots)
-			     : ibcc_route_compute(t);
+	switch (routes->by) {
+	case IBCC_ROUTES_SHORTEST: rc = ibcc_route_compute(t); break;
+	case IBCC_ROUTES_UP_DOWN:
+		rc = ibcc_route_compute_up_down(t, routes->root, routes->n_roots);
+		break;
+	case IBCC_ROUTES_IN_ORDER: rc = ibcc_route_compute_in_order(t, &routes->grid); break;
+	}
 	if (rc)
 		ibcc_yaml_error(y, e, fabric, "topology", "cannot be routed: %s", strerror(-rc));
 	return rc;
@@ -167,7 +174,8 @@ static int read_scenario(const struct ibcc_yaml *y, struct ibcc_scenario *s,
 		/* Hosts without a topology are at one switch. */
 		{ IBCC_YAML_MEMBER("topology", NODE, struct scenario_yaml, topology),
 		  .required = !ibcc_yaml_get(y, root, "hosts"),
-		  .want = "nodes with links, tree, or netfile" },
+		  .want = "one of nodes (with links), tree, mesh, torus, hyperx, dragonfly or "
+			  "netfile" },
 		{ IBCC_YAML_MEMBER("model", NODE, struct scenario_yaml, model) },
 		{ IBCC_YAML_MEMBER("bcn", NODE, struct scenario_yaml, bcn) },
 		{ IBCC_YAML_MEMBER("dcqcn", NODE, struct scenario_yaml, dcqcn) },

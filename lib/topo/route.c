@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Static routes: following the forwarding tables of a topology, and computing tables for
- * generated fabrics (shortest paths, or up/down: route_up_down.c).
+ * generated fabrics (shortest paths, up/down: route_up_down.c, by dimensions: route_grid.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -134,10 +134,12 @@ static unsigned int choose(uint32_t d, unsigned int k, uint32_t level)
 
 /* Whether a hop from a switch to its neighbour is a part of a route to the destination's switch. */
 static bool leads_on(const struct ibcc_topo *t, const struct route_work *w, uint32_t from,
-		     uint32_t to)
+		     uint32_t to, uint32_t target)
 {
 	if (w->dist[to] == IBCC_NONE || w->dist[to] + 1 != w->dist[from])
 		return false;
+	if (w->grid)
+		return ibcc_route_in_order(w->grid, from, to, target);
 	if (!w->rank)
 		return true;
 	return w->down[from] ? w->down[to] && !ibcc_route_is_up(t, w, from, to)
@@ -156,7 +158,8 @@ static void route_switch(const struct ibcc_topo *t, struct route_work *w, uint32
 		uint32_t peer = t->port[sw->first_port + num].peer;
 		uint32_t next = peer == IBCC_NONE ? IBCC_NONE : t->port[peer].node;
 
-		if (next != IBCC_NONE && ibcc_topo_is_switch(t, next) && leads_on(t, w, node, next))
+		if (next != IBCC_NONE && ibcc_topo_is_switch(t, next) &&
+		    leads_on(t, w, node, next, target))
 			way[k++] = (uint8_t)num;
 	}
 	for (uint32_t i = 0; i < n_lids; i++) {
@@ -268,9 +271,10 @@ static void free_work(const struct ibcc_topo *t, struct route_work *w)
 	free(w->down);
 }
 
-static int compute(struct ibcc_topo *t, bool up_down, const uint32_t *root, uint32_t n_roots)
+static int compute(struct ibcc_topo *t, bool up_down, const uint32_t *root, uint32_t n_roots,
+		   const struct ibcc_route_grid *grid)
 {
-	struct route_work w = { .dist = NULL };
+	struct route_work w = { .grid = grid };
 	uint16_t *lid = calloc(IBCC_LID_MAX + 1, sizeof(*lid));
 	uint32_t next = 1;
 	int ret = lid ? alloc_work(t, &w, up_down) : -ENOMEM;
@@ -303,10 +307,15 @@ out:
 
 int ibcc_route_compute(struct ibcc_topo *t)
 {
-	return compute(t, false, NULL, 0);
+	return compute(t, false, NULL, 0, NULL);
 }
 
 int ibcc_route_compute_up_down(struct ibcc_topo *t, const uint32_t *root, uint32_t n_roots)
 {
-	return compute(t, true, root, n_roots);
+	return compute(t, true, root, n_roots, NULL);
+}
+
+int ibcc_route_compute_in_order(struct ibcc_topo *t, const struct ibcc_route_grid *g)
+{
+	return compute(t, false, NULL, 0, g);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Working memory of the computation of forwarding tables; private to route.c and route_up_down.c.
+/* Working memory of the computation of forwarding tables; private to route.c, route_up_down.c and
+ * route_grid.c.
  */
 #ifndef IBCC_TOPO_ROUTE_TABLES_H
 #define IBCC_TOPO_ROUTE_TABLES_H
@@ -16,6 +17,7 @@ struct route_work {
 	uint32_t *high; /* all switches, the highest first */
 	uint32_t n_high;
 	bool *down; /* the route from here to the destination's switch only goes down */
+	const struct ibcc_route_grid *grid; /* for dimension-order routes, else NULL */
 	uint8_t **lft;
 	uint32_t lft_len;
 };
@@ -35,5 +37,9 @@ bool ibcc_route_is_up(const struct ibcc_topo *t, const struct route_work *w, uin
 
 /* Sets dist and down of all switches for routes to a switch. IBCC_NONE where there is no route. */
 void ibcc_route_up_down(const struct ibcc_topo *t, struct route_work *w, uint32_t target);
+
+/* Is a hop towards a switch one in the first dimension in which there is a way to go? */
+bool ibcc_route_in_order(const struct ibcc_route_grid *g, uint32_t from, uint32_t to,
+			 uint32_t target);
 
 #endif

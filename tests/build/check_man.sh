@@ -26,7 +26,7 @@ want()
 keys() { sed -n 's/.*IBCC_YAML_MEMBER("\([^"]*\)".*/\1/p' "$@"; }
 names() { tr '\n' ' ' <"$1" | grep -o 'static const char \*const [a-z_]*\[\] = {[^}]*}' | grep -o '"[^"]*"' | tr -d '"'; }
 
-for part in 'yaml:Top level' topo:Topology model:Model traffic:Traffic events:Events \
+for part in 'yaml:Top level' topo:Topology grid:Topology model:Model traffic:Traffic events:Events \
 	'cc:Congestion control' devices:Devices dcqcn:DCQCN verbs:Plans; do
 	src=lib/formats/scenario_${part%%:*}.c
 	section $scenario "${part#*:}" >"$tmp/text"
@@ -41,7 +41,7 @@ for part in 'yaml:Top level' topo:Topology model:Model traffic:Traffic events:Ev
 		want "$tmp/text" "$src: word $word" "(^|[^a-z])$word([^a-z]|\$)"
 	done <"$tmp/names"
 done
-[ "$(ls lib/formats/scenario_*.c | wc -l)" = 9 ] || { echo "not ok - a part of scenarios is not checked"; exit 1; }
+[ "$(ls lib/formats/scenario_*.c | wc -l)" = 10 ] || { echo "not ok - a part of scenarios is not checked"; exit 1; }
 [ $missing = 0 ] || { echo "not ok - $scenario"; exit 1; }
 echo "ok - $scenario has $n keys and words"
 

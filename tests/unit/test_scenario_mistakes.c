@@ -7,15 +7,16 @@ static void test_mistakes_of_topology(void **state)
 	(void)state;
 	text_bad("title: x\n", "%1:1: name: missing, want a short name\n"
 			       "%1:1: duration_ms: missing\n"
-			       "%1:1: topology: missing, want nodes with links, tree, or netfile\n"
+			       "%1:1: topology: missing, want one of nodes (with links), tree, "
+			       "mesh, torus, hyperx, dragonfly or netfile\n"
 			       "%1:1: traffic: missing, want a list of flows\n");
 	text_bad(HEAD FLOW "topology: {tree: {ports: 7, levels: 2}, rate: 4x QDR}\n",
 		 "%4:26: topology.tree.ports: got \"7\", want an even number from 2 to 254\n");
 	text_bad(HEAD FLOW "topology: {tree: {ports: 254, levels: 3}}\n",
 		 "%4:18: topology.tree: got a mapping, want a tree of at most 49151 nodes\n");
 	text_bad(HEAD FLOW "topology: {tree: {ports: 4, levels: 2}, netfile: x}\n",
-		 "%4:11: topology: got a mapping, want either nodes with links, or tree, or "
-		 "netfile\n");
+		 "%4:11: topology: got a mapping, want one of nodes (with links), tree, mesh, "
+		 "torus, hyperx, dragonfly or netfile\n");
 	text_bad(
 		HEAD FLOW "topology:\n  rate: 5x QDR\n  nodes: [{host: a}]\n",
 		"%5:9: topology.rate: got \"5x QDR\", want a link such as \"4x QDR\", or a rate in "
