@@ -46,6 +46,13 @@ int ibcc_scenario_load_set(const char *file, const char *const *set, size_t n_se
  */
 struct ibcc_topo *ibcc_netfile_load(const char *file, struct ibcc_yaml_errors *e);
 
+/* Takes LIDs and forwarding tables from a file, in place of those that the topology has: from the
+ * output of dump_fts or ibroute, or from OpenSM's opensm-lfts.dump or opensm.fdbs. Switches are
+ * found by GUID, or by description. A switch that the file does not have keeps its table. 0,
+ * -EINVAL with errors as "file:line:col: got X, want Y", -ENOMEM with an error.
+ */
+int ibcc_forwarding_load(const char *file, struct ibcc_topo *t, struct ibcc_yaml_errors *e);
+
 /* The fastest speed that stock ibsim 0.10 knows. */
 #define IBCC_NETFILE_IBSIM_SPEED IBCC_LINK_SPEED_HDR
 

@@ -73,6 +73,17 @@ static unsigned int ports_along(const struct ibcc_route_grid *g, unsigned int di
 	return g->shape == IBCC_GRID_HYPERX || others < 2 ? others : 2;
 }
 
+/* Links from the first switch of a dimension to the farthest one. */
+static unsigned int hops_along(const struct ibcc_route_grid *g, unsigned int dim)
+{
+	switch (g->shape) {
+	case IBCC_GRID_MESH: return g->size[dim] - 1u;
+	case IBCC_GRID_TORUS: return g->size[dim] / 2u;
+	case IBCC_GRID_HYPERX: return 1;
+	}
+	return 0;
+}
+
 /* Links a switch to those that follow it in each dimension: in a mesh and a torus to the next one,
  * in a HyperX to all. `first` is the first port that does not lead to a host.
  */
@@ -158,7 +169,7 @@ int ibcc_scenario_read_grid(const struct ibcc_yaml *y, const struct ibcc_yaml_no
 		{ .name = NULL },
 	};
 	struct shape_yaml s = { .hosts = 1, .grid = g };
-	uint64_t switches = 1, ports;
+	uint64_t switches = 1, ports, hops = 2; /* with the links of two hosts */
 
 	snprintf(s.path, sizeof(s.path), "%s.sizes", path);
 	if (ibcc_yaml_read(y, n, path, keys, &s, e) ||
@@ -171,11 +182,16 @@ int ibcc_scenario_read_grid(const struct ibcc_yaml *y, const struct ibcc_yaml_no
 	for (unsigned int d = 0; d < g->n_dims; d++) {
 		switches *= g->size[d];
 		ports += ports_along(g, d);
+		hops += hops_along(g, d);
 		if (switches * (s.hosts + 1) > IBCC_LID_MAX)
 			return want_size(y, n, path, e);
 	}
 	if (ports > SWITCH_PORTS_MAX)
 		return want_ports(y, n, path, ports, e);
+	if (hops > IBCC_ROUTE_MAX_HOPS)
+		return ibcc_yaml_want(y, e, n, path,
+				      "at most %u links on a path, and there are %llu",
+				      IBCC_ROUTE_MAX_HOPS, (unsigned long long)hops);
 	g->first = (uint32_t)(switches * s.hosts);
 	return build_grid(l, g, (uint32_t)switches, (uint32_t)s.hosts, (unsigned int)ports);
 }

@@ -34,9 +34,11 @@ struct ibcc_scenario_routes {
 		IBCC_ROUTES_SHORTEST,
 		IBCC_ROUTES_UP_DOWN,
 		IBCC_ROUTES_IN_ORDER, /* by dimensions */
+		IBCC_ROUTES_TABLES,   /* forwarding tables from a file */
 	} by;
 	struct ibcc_route_grid grid; /* no dimensions: the topology is no grid */
 	uint32_t *root, n_roots;     /* owned; node indices */
+	char *tables;                /* owned; path of that file */
 };
 
 /* The topology: built, without LIDs but those of a netfile, without routes. NULL with errors. */

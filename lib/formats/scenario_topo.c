@@ -14,7 +14,7 @@
 struct topo_yaml {
 	const struct ibcc_yaml_node *nodes, *links, *tree, *mesh, *torus, *hyperx, *dragonfly,
 		*rate;
-	char netfile[1024];
+	char netfile[1024], tables[1024];
 	uint32_t rate_mbps;
 	unsigned int lanes; /* of such a link */
 	int mtu;            /* code - 1 */
@@ -374,18 +374,24 @@ static int read_tree(const struct ibcc_yaml *y, const struct topo_yaml *ty,
 	return build_tree(ty, &tree, h, tree.levels, row);
 }
 
-/* A netfile is searched beside the scenario that names it. */
-static int read_netfile(const struct ibcc_yaml *y, struct topo_yaml *ty, struct ibcc_yaml_errors *e)
+/* The path of a file that the scenario names, which is searched beside the scenario. NULL: no
+ * memory.
+ */
+static char *beside(const struct ibcc_yaml *y, const char *name)
 {
 	const char *file = ibcc_yaml_file(y), *slash = strrchr(file, '/');
 	char *path = NULL;
-	int rc;
 
-	if (ty->netfile[0] == '/' || !slash)
-		rc = asprintf(&path, "%s", ty->netfile);
-	else
-		rc = asprintf(&path, "%.*s/%s", (int)(slash - file), file, ty->netfile);
-	if (rc < 0)
+	if (*name == '/' || !slash)
+		return strdup(name);
+	return asprintf(&path, "%.*s/%s", (int)(slash - file), file, name) < 0 ? NULL : path;
+}
+
+static int read_netfile(const struct ibcc_yaml *y, struct topo_yaml *ty, struct ibcc_yaml_errors *e)
+{
+	char *path = beside(y, ty->netfile);
+
+	if (!path)
 		return -ENOMEM;
 	ibcc_topo_free(ty->topo);
 	ty->topo = ibcc_netfile_load(path, e);
@@ -483,6 +489,7 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 		{ IBCC_YAML_MEMBER("routes", ENUM, struct topo_yaml, routes),
 		  .names = routes_words },
 		{ IBCC_YAML_MEMBER("roots", NODE, struct topo_yaml, roots) },
+		{ IBCC_YAML_MEMBER("tables", STRING, struct topo_yaml, tables) },
 		{ .name = NULL },
 	};
 	struct topo_yaml ty = { .mtu = 3 };
@@ -509,6 +516,15 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 	}
 	rc = read_form(y, &ty, routes, e);
 	routes->by = (enum ibcc_scenario_routing)ty.routes;
+	if (!rc && ty.tables[0]) {
+		if (ibcc_yaml_get(y, n, "routes"))
+			rc = ibcc_yaml_want(y, e, ibcc_yaml_get(y, n, "tables"), "topology.tables",
+					    "either tables or routes");
+		routes->by = IBCC_ROUTES_TABLES;
+		routes->tables = beside(y, ty.tables);
+		if (!routes->tables)
+			rc = -ENOMEM;
+	}
 	if (!rc && routes->by == IBCC_ROUTES_IN_ORDER && !routes->grid.n_dims)
 		rc = ibcc_yaml_want(y, e, ibcc_yaml_get(y, n, "routes"), "topology.routes",
 				    "it with a mesh, torus or hyperx");

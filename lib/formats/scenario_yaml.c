@@ -47,6 +47,18 @@ static int read_no_cc(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 	return ibcc_yaml_each(y, n, "no_congestion_control", add_no_cc, s, e);
 }
 
+/* The key and the value that ask for these routes. */
+static const char *routes_text(enum ibcc_scenario_routing by)
+{
+	switch (by) {
+	case IBCC_ROUTES_SHORTEST: return "routes shortest";
+	case IBCC_ROUTES_UP_DOWN: return "routes up-down";
+	case IBCC_ROUTES_IN_ORDER: return "routes dimension-order";
+	case IBCC_ROUTES_TABLES: return "tables";
+	}
+	return "";
+}
+
 /* Sets LIDs, routes and VLs, and checks whether packets fit the links. */
 static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy,
 		       const struct ibcc_scenario_routes *routes, struct ibcc_scenario *s,
@@ -59,9 +71,7 @@ static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 
 	if (routes->by && s->model.routing != IBCC_ROUTING_STATIC)
 		return ibcc_yaml_want(y, e, ibcc_yaml_get(y, sy->model, "routing"), "model.routing",
-				      "static with topology.routes %s",
-				      routes->by == IBCC_ROUTES_UP_DOWN ? "up-down"
-									: "dimension-order");
+				      "static with topology.%s", routes_text(routes->by));
 	for (i = 0; i < t->n_ports; i++) {
 		t->port[i].op_vls = s->model.vls;
 		if (t->port[i].peer != IBCC_NONE && t->port[i].mtu_bytes < s->model.packet_bytes) {
@@ -81,6 +91,7 @@ static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 		rc = ibcc_route_compute_up_down(t, routes->root, routes->n_roots);
 		break;
 	case IBCC_ROUTES_IN_ORDER: rc = ibcc_route_compute_in_order(t, &routes->grid); break;
+	case IBCC_ROUTES_TABLES: return ibcc_forwarding_load(routes->tables, t, e);
 	}
 	if (rc)
 		ibcc_yaml_error(y, e, fabric, "topology", "cannot be routed: %s", strerror(-rc));
@@ -142,6 +153,7 @@ static void read_parts(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 	if (s->topo && !rc)
 		routed = !finish_topo(y, sy, &routes, s, e);
 	free(routes.root);
+	free(routes.tables);
 	if (sy->traffic && ibcc_scenario_read_traffic(y, sy->traffic, s, routed, e) == -ENOMEM)
 		ibcc_yaml_error(y, e, sy->traffic, "traffic", "%s", strerror(ENOMEM));
 	if (sy->events && ibcc_scenario_read_events(y, sy->events, s, e) == -ENOMEM)

@@ -39,14 +39,12 @@ static int check_cycle(const struct ibcc_yaml *y, const struct ibcc_topo *t,
 	return -EINVAL;
 }
 
-/* Whether the switch at a port has an entry for another port's LID, or the two ports are linked. */
+/* Whether the tables lead from one port to another one. Those from a file may end on the way. */
 static bool has_route(const struct ibcc_topo *t, uint32_t from, uint32_t to)
 {
-	uint32_t peer = t->port[from].peer;
-	const struct ibcc_topo_node *sw = &t->node[t->port[peer].node];
-	uint16_t lid = t->port[to].lid;
+	struct ibcc_route r;
 
-	return peer == to || (lid < sw->lft_len && sw->lft[lid] != IBCC_LFT_NONE);
+	return !ibcc_route_follow(t, from, t->port[to].lid, &r);
 }
 
 /* The hosts of its island that a node's peers have routes to, the same for all ports at a switch. A
@@ -106,6 +104,7 @@ int ibcc_traffic_check_routes(const struct ibcc_yaml *y, const struct traffic *t
 	const struct ibcc_topo *t = tr->s->topo;
 	const struct ibcc_yaml_node *told = NULL;
 	struct reach *reach = calloc(t->n_nodes + 1u, sizeof(*reach));
+	bool tables = ibcc_yaml_get(y, ibcc_yaml_get(y, ibcc_yaml_root(y), "topology"), "tables");
 	struct ibcc_route_use *use;
 	int rc = 0;
 
@@ -122,9 +121,10 @@ int ibcc_traffic_check_routes(const struct ibcc_yaml *y, const struct traffic *t
 				ibcc_traffic_node_text(tr, from),
 				to == IBCC_NONE ? "all" : ibcc_traffic_node_text(tr, to),
 				to == IBCC_NONE ? "another host that links lead to"
-				: tr->island[from] == tr->island[to]
-					? "an up/down route between them: other topology.roots"
-					: "links that lead from one to the other");
+				: tr->island[from] != tr->island[to]
+					? "links that lead from one to the other"
+				: tables ? "a route between them in the file of topology.tables"
+					 : "an up/down route between them: other topology.roots");
 		rc = -EINVAL;
 	}
 	free(reach);

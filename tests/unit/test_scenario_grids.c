@@ -287,6 +287,9 @@ static void test_mistakes(void **state)
 	text_bad(HEAD "topology:\n  hyperx: {sizes: [200, 2], hosts: 60}\n" ONE,
 		 "%4:11: topology.hyperx: got a mapping, want switches with at most 254 ports, and "
 		 "these would need 260\n");
+	text_bad(HEAD "topology:\n  mesh: {sizes: [33, 32]}\n" ONE,
+		 "%4:9: topology.mesh: got a mapping, want at most 64 links on a path, and there "
+		 "are 65\n");
 	text_bad(HEAD "topology:\n  " FLY ", groups: 10}\n" ONE,
 		 "%4:63: topology.dragonfly.groups: got \"10\", want at most switches * "
 		 "global_links + 1, 9\n");
