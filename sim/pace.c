@@ -101,7 +101,10 @@ static void look_for_deadlock(struct ibcc_pace *p)
 	int err = ibcc_world_deadlock(p->w, buf, sizeof(buf));
 
 	if (err == -EDEADLK && !p->deadlocked)
-		fprintf(stderr, "ibcc-sim: %s\n", buf);
+		fprintf(stderr,
+			"ibcc-sim: %s. These outputs send again only after one of their links was "
+			"down. Use routes without a circle: opensm -R updn\n",
+			buf);
 	p->deadlocked = err == -EDEADLK;
 }
 

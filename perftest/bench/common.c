@@ -109,7 +109,11 @@ int ibcc_bench_measure(const char *file, const struct ibcc_words *set, uint32_t 
 		/* The reader accepts nothing that the engine refuses, so only memory can be short.
 		 */
 		if (rc == -EDEADLK)
-			ibcc_yaml_errors_add(e, file, 0, 0, "%s", run->measure.deadlock);
+			ibcc_yaml_errors_add(e, file, 0, 0,
+					     "%s. These outputs never send again, so there is no "
+					     "result. Use routes without a circle: "
+					     "topology.routes up-down with model.routing static",
+					     run->measure.deadlock);
 		else if (rc != -ENOMEM)
 			ibcc_yaml_errors_add(e, file, 0, 0, "cannot be run: %s", strerror(-rc));
 		ibcc_scenario_fini(&run->scenario);
