@@ -199,7 +199,7 @@ static void test_dragonfly(void **state)
 }
 
 /* By the shortest path no host of a dragonfly is farther than a hop in the group, one between the
- * groups, and one in the other group.
+ * groups, and one in the other group; two hops through a third group are shorter at times.
  */
 static void test_dragonfly_shortest(void **state)
 {
