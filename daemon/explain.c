@@ -180,7 +180,7 @@ static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
 	/* Reported once, until it returns after some time. */
 	x->congested = false;
 	if (is_news(x, key_of(NO_ROOTS, 0, 0)))
-		ibcc_log_of(IBCC_LOG_NO_CONGESTION, LOG_NOTICE, "no congestion any more");
+		ibcc_log_of(IBCC_LOG_NO_CONGESTION, LOG_NOTICE, "congestion has ended");
 }
 
 /* Is the decision new: a decision for other roots, or another finding? After the call all of it is
@@ -251,7 +251,7 @@ static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 			    c->result.n_verified, c->result.n, c->result.set_mads, nodes);
 	else
 		ibcc_log_of(IBCC_LOG_WOULD_WRITE, LOG_INFO,
-			    "would write %u settings (ibcc-tune plan shows them): %s", c->plan.n,
+			    "recommends %u changes (ibcc-tune plan shows them): %s", c->plan.n,
 			    nodes);
 }
 
@@ -265,7 +265,7 @@ static void tell_unknown(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		return;
 	ibcc_audit_unknown_text(c->topo, a, &text);
 	ibcc_log_of(IBCC_LOG_UNKNOWN_ORIGIN, LOG_NOTICE, "%s",
-		    a->n_unknown ? text.text : "there are no foreign settings any more");
+		    a->n_unknown ? text.text : "no node has foreign settings now");
 }
 
 /* Key of the ports with inconsistent counters, and of the reasons; 0: all counters are consistent.
@@ -374,7 +374,9 @@ static void tell_vendor(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		advice = key_of_port(c->topo, ADVICE, a.code, a.root->port);
 	if (is_other(&x->advice, advice) && advice) {
 		ibcc_vendor_advice_text(&c->vendor, c->topo, a, &text);
-		ibcc_log_of(IBCC_LOG_VENDOR, LOG_NOTICE, "what its operator can do: %s", text.text);
+		ibcc_log_of(IBCC_LOG_VENDOR, LOG_NOTICE,
+			    "advice for the operator of NVIDIA's congestion control: %s",
+			    text.text);
 	}
 }
 
@@ -388,11 +390,10 @@ static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
 	if (!c->audited)
 		return;
 	if (a->n_made + a->n_unmade + a->n_other)
-		ibcc_log_of(
-			IBCC_LOG_INTERRUPTED, LOG_NOTICE,
-			"of the changes that were left open by an interruption %u turned out made, "
-			"%u not made, %u otherwise",
-			a->n_made, a->n_unmade, a->n_other);
+		ibcc_log_of(IBCC_LOG_INTERRUPTED, LOG_NOTICE,
+			    "read back the changes that an interruption left open: %u took effect, "
+			    "%u did not, %u settings have a third value",
+			    a->n_made, a->n_unmade, a->n_other);
 	for (i = 0; i < c->repaired.n; i++)
 		ibcc_explain_change(&c->repaired.change[i],
 				    c->repair.change[i].outcome == IBCC_OUTCOME_VERIFIED

@@ -168,7 +168,7 @@ static json_t *current_status(void *arg)
 	if (!s || !l->passing || took_us <= most_us(l))
 		return s;
 	snprintf(text, sizeof(text),
-		 "no polling cycle has ended for %.1f s, so nothing is decided; the daemon is busy "
+		 "no polling cycle has ended for %.1f s, so nothing is decided. The daemon is busy "
 		 "with: %s",
 		 (double)took_us / 1e6, ibcc_worker_stage(l->worker));
 	json_object_set_new(s, "state", json_string("stalled"));
@@ -331,9 +331,8 @@ static void keep_places(const struct ibcc_config *old, struct ibcc_config *fresh
 {
 	if (strcmp(old->control_socket, fresh->control_socket) ||
 	    strcmp(old->state_file, fresh->state_file) || old->log_target != fresh->log_target)
-		ibcc_log(LOG_WARNING,
-			 "control_socket, state_file and log.target stay as they were: "
-			 "restart the daemon to change them");
+		ibcc_log(LOG_WARNING, "control_socket, state_file and log.target keep their "
+				      "earlier values: restart the daemon to change them");
 	memcpy(fresh->control_socket, old->control_socket, sizeof(fresh->control_socket));
 	memcpy(fresh->state_file, old->state_file, sizeof(fresh->state_file));
 	fresh->log_target = old->log_target;

@@ -78,7 +78,7 @@ static bool take_rights(const char *user)
 	else if (rc == IBCC_RIGHTS_NO_USER)
 		ibcc_log(LOG_WARNING, "%s", why.text);
 	else if (rc == IBCC_RIGHTS_DROPPED)
-		ibcc_log(LOG_NOTICE, "started by root; from here on the daemon is user \"%s\"",
+		ibcc_log(LOG_NOTICE, "started as root; from now on the daemon runs as user \"%s\"",
 			 user);
 	return rc >= 0;
 }

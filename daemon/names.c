@@ -102,8 +102,9 @@ static void note(struct role *r, const char *key, int err, gid_t gid)
 			 "%s: the name service cannot look up group %s: %s. Until it can, %s; the "
 			 "daemon keeps asking",
 			 key, r->name, strerror(err),
-			 r->known ? "that right stays with the group's last number"
-				  : "no user but root and the daemon's has that right");
+			 r->known ? "the daemon grants that right to the group number that it "
+				    "looked up last"
+				  : "only root and the daemon's user have that right");
 	else if (!err && r->name[0] && gid == IBCC_JSONL_NOBODY)
 		ibcc_log(LOG_WARNING,
 			 "%s: there is no group %s, so no user gets that right by it: create the "

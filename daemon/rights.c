@@ -161,12 +161,12 @@ int ibcc_rights_drop(const char *user, struct ibcc_why *why)
 	if (a.err == ENOENT && !strcmp(user, IBCC_CONFIG_USER))
 		return ibcc_why_set(why, IBCC_RIGHTS_NO_USER,
 				    "the daemon runs as root, since this host has no user \"%s\": "
-				    "make one, or name another by user in the configuration",
+				    "create it, or set another one as user in the configuration",
 				    user);
 	if (a.err == ENOENT)
 		return ibcc_why_set(why, -EINVAL,
 				    "user: there is no user \"%s\" on this host, so the daemon "
-				    "does not start: make one, or name another (getent passwd)",
+				    "does not start: create it, or set another one (getent passwd)",
 				    user);
 	if (a.err == ETIMEDOUT)
 		return ibcc_why_set(why, -ETIMEDOUT,

@@ -27,7 +27,7 @@ static void refill_log(struct ibcc_server *s, uint64_t now_ms)
 		return;
 	if (s->log_dropped)
 		ibcc_plugin_log(&s->log, IBCC_PLUGIN_INFO,
-				"%u more messages about clients left out", s->log_dropped);
+				"left out %u more messages about clients", s->log_dropped);
 	s->log_second = now_ms / 1000;
 	s->log_lines = 0;
 	s->log_dropped = 0;
@@ -321,8 +321,8 @@ static void listen_again(struct ibcc_server *s, uint64_t now_ms)
 		ibcc_plugin_log(&s->log, IBCC_PLUGIN_ERROR,
 				"ERR IC04: cannot listen at %s: %s; trying again every %u s",
 				s->options.socket,
-				ret == -EADDRINUSE ? "another OpenSM's plugin listens there, or it "
-						     "is no socket"
+				ret == -EADDRINUSE ? "the plugin of another OpenSM listens there, "
+						     "or the path is not a socket"
 						   : strerror(-ret),
 				LISTEN_AGAIN_MS / 1000);
 	s->listen_err = ret;

@@ -13,7 +13,7 @@ static int check_format(const json_t *o, struct ibcc_why *why)
 
 	if (!format || strcmp(format, IBCC_BUNDLE_FORMAT) != 0)
 		return ibcc_why_set(why, -EINVAL,
-				    "this is no bundle of this release: make one with ibcc-tune "
+				    "this is not a bundle of this release: make one with ibcc-tune "
 				    "bundle -o FILE");
 	return 0;
 }

@@ -188,7 +188,7 @@ static int set_lft(struct reader *r, const json_t *v)
 	else
 		rc = ibcc_topo_set_lft(r->t, (uint32_t)r->node, lft, (uint32_t)len);
 	free(lft);
-	return rc == -EINVAL && !r->why->text[0] ? bad(r, "lft: this is no switch") : rc;
+	return rc == -EINVAL && !r->why->text[0] ? bad(r, "lft: this is not a switch") : rc;
 }
 
 static int set_row(struct reader *r, const json_t *o, size_t *row, size_t side)
@@ -212,7 +212,7 @@ static int set_row(struct reader *r, const json_t *o, size_t *row, size_t side)
 	for (; rows && !rc; rows--, ++*row)
 		rc = ibcc_topo_set_sl2vl(r->t, (uint32_t)r->node, (unsigned int)(*row / side),
 					 (unsigned int)(*row % side), vl);
-	return rc == -EINVAL ? bad(r, "sl2vl: this is no switch") : rc;
+	return rc == -EINVAL ? bad(r, "sl2vl: this is not a switch") : rc;
 }
 
 static int set_sl2vl(struct reader *r, const json_t *list)

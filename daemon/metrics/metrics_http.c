@@ -348,7 +348,7 @@ static int listen_at(const char *address, struct ibcc_why *why)
 	if (ibcc_listen_parse(address, &sa, &len))
 		return ibcc_why_set(
 			why, -EINVAL,
-			"%s: this is no address and port in numbers, such as 127.0.0.1:10315",
+			"%s: want an address and a port as numbers, such as 127.0.0.1:10315",
 			address);
 	fd = socket(sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) ||

@@ -396,8 +396,9 @@ static void roots(struct ibcc_text *o, const struct ibcc_metrics *m)
 	static const struct {
 		const char *name, *help;
 	} of[] = {
-		{ "ibcc_root_rate_bytes_per_second", "What a port where congestion starts sends." },
-		{ "ibcc_root_link_bytes_per_second", "What its link could carry." },
+		{ "ibcc_root_rate_bytes_per_second",
+		  "Data that a port where congestion starts sends." },
+		{ "ibcc_root_link_bytes_per_second", "Data that its link could carry." },
 		{ "ibcc_root_wait_ratio", "Share of the time that it waits itself." },
 		{ "ibcc_root_contributors", "Adapters that cause the congestion." },
 		{ "ibcc_root_victims", "Adapters that suffer from it." },

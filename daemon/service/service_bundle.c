@@ -58,11 +58,14 @@ int ibcc_service_bundle(struct ibcc_service *s, bool anonymous, json_t **out, st
 	if (!c || !c->decided)
 		return ibcc_service_undecided(s, why);
 	if (anonymous && getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
-		return ibcc_why_set(why, -EIO, "no random number for made-up names");
+		return ibcc_why_set(
+			why, -EIO, "the system gave no random number for made-up names: try again");
 	if (anonymous)
 		rc = ibcc_disguise_make(c->topo, seed, &d);
 	if (rc && rc != -ENOMEM)
-		return ibcc_why_set(why, rc, "no made-up LIDs for this topology");
+		return ibcc_why_set(why, rc,
+				    "found no made-up LIDs for this topology: try again without "
+				    "--anonymous, or report this");
 	if (!rc)
 		rc = ibcc_predictor_evidence(s->predictor, c, NULL, &e);
 	if (!rc)

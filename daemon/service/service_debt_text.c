@@ -156,7 +156,7 @@ static void describe_one(const struct ibcc_service *s, const struct groups *g, s
 	if (!is_there(s, d)) {
 		ibcc_why_set(why, 0,
 			     "%s %s: what transaction %" PRId64
-			     " (%s) could not do there is done as soon as it is",
+			     " (%s) left open there follows when the node is back",
 			     node, cause, d->txn, ibcc_debt_name(d));
 		return;
 	}

@@ -65,7 +65,7 @@ bool ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why
 	}
 	if (n)
 		ibcc_why_set(why, 0,
-			     "%u nodes want another CC_Key, as it seems: \"%s\"%s; see %s in the "
+			     "%u nodes probably want another CC_Key: \"%s\"%s; see %s in the "
 			     "configuration",
 			     n, c->topo->node[c->topo->port[c->topo->endport[first]].node].desc,
 			     n > 1 ? " and others" : "", option);

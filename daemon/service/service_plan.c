@@ -32,8 +32,9 @@ static int check_change(const struct ibcc_service *s, const struct ibcc_change *
 	if (ep->support != IBCC_CC_SUPPORTED)
 		return ibcc_why_set(why, -ESTALE, "%s %s", name, ibcc_precheck_reason(ep));
 	if (!ibcc_plan_in_force(ep, c->attr_id, c->attr_mod, c->old_data))
-		return ibcc_why_set(why, -ESTALE, "%s has another %s than when the plan was made",
-				    name, ibcc_cc_attr_name(c->attr_id));
+		return ibcc_why_set(why, -ESTALE,
+				    "%s has a %s that differs from the one in the plan", name,
+				    ibcc_cc_attr_name(c->attr_id));
 	return 0;
 }
 

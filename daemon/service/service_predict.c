@@ -77,7 +77,7 @@ int ibcc_service_what_if(struct ibcc_service *s, const json_t *set, void (*done)
 	if (!rc)
 		return asked(s, what, (struct ibcc_plan){ 0 }, (struct ibcc_control){ 0 }, true);
 	json_decref(what);
-	return rc == -EBUSY ? rc : ibcc_why_set(why, rc, "there is no prediction now");
+	return rc == -EBUSY ? rc : ibcc_why_set(why, rc, "there is no prediction at present");
 }
 
 /* The plan as ibcc_service_plan() has it. */

@@ -225,8 +225,8 @@ int ibcc_service_missed(const struct ibcc_service *s, int rc, struct ibcc_why *w
 	if (rc || !s->discovery.text.text[0])
 		return rc;
 	return ibcc_why_set(why, -EHOSTUNREACH,
-			    "discovery of the fabric is %s: what it missed has not been reached: "
-			    "repeat this when it is complete",
+			    "discovery of the fabric is %s, so the nodes that it missed were not "
+			    "changed: repeat this when it is complete",
 			    s->discovery.text.text);
 }
 

@@ -108,7 +108,7 @@ static bool skipped(const struct ibcc_service *s, const struct ibcc_cycle *c, st
 {
 	(void)c;
 	if (s->cycle.skips)
-		ibcc_why_set(why, 0, "settings are reverted, but %s", s->cycle.skipped.text);
+		ibcc_why_set(why, 0, "the settings are reverted, but %s", s->cycle.skipped.text);
 	return s->cycle.skips;
 }
 

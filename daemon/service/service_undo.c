@@ -155,17 +155,15 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 	else if (rc && n_owed && !owe)
 		ibcc_why_set(why, rc, "%s; %s", why->text, when_back);
 	else if (!rc && damage.n)
-		rc = ibcc_why_set(
-			why, -ERANGE,
-			"%u settings could not be restored, as their rows of the state file are "
-			"damaged: %s; \"ibcc-tune disable\" takes them off",
-			damage.n, damage.first.text);
+		rc = ibcc_why_set(why, -ERANGE,
+				  "%u settings could not be restored, as their rows of the state "
+				  "file are damaged: %s; \"ibcc-tune disable\" removes them",
+				  damage.n, damage.first.text);
 	else if (!rc && n_bad)
-		rc = ibcc_why_set(
-			why, -ERANGE,
-			"%u settings of the state file are none that a node could be given "
-			"(%s); \"ibcc-tune disable\" takes theirs off",
-			n_bad, what.text);
+		rc = ibcc_why_set(why, -ERANGE,
+				  "%u settings of the state file are not valid for any node (%s); "
+				  "\"ibcc-tune disable\" removes the settings of these nodes",
+				  n_bad, what.text);
 	if (n_owed || (plan.n && ibcc_result_may_have_written(&res)))
 		pause_after(s, "rollback", r, reason);
 	if (res.n == plan.n)
@@ -295,11 +293,10 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 	if (!rc && !n_owed)
 		rc = ibcc_state_give_up_damaged(s->state, why);
 	if (!rc && n_owed)
-		rc = ibcc_why_set(
-			why, -EHOSTUNREACH,
-			"%u nodes with settings of ours are not on the fabric, or not the "
-			"only ones with their GUIDs",
-			n_owed);
+		rc = ibcc_why_set(why, -EHOSTUNREACH,
+				  "%u nodes that have settings of ibcc-tune are not on the fabric, "
+				  "or share their GUIDs with other nodes",
+				  n_owed);
 	if (n_owed)
 		ibcc_why_set(why, rc, "%s; %s", why->text,
 			     owe ? "repeat this when they are back" : when_back);

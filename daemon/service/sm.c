@@ -31,8 +31,8 @@ int ibcc_sm_check(struct ibcc_transport *tr, struct ibcc_smp_port_info *info, st
 	rc = ibcc_transport_run(tr, &op, 1);
 	if (rc)
 		return ibcc_why_set(why, rc,
-				    "the local port cannot be asked for its state, so nothing is "
-				    "decided: see ibstat");
+				    "the daemon cannot read the state of the local port, so "
+				    "nothing is decided: see ibstat");
 	if (op.err == -ECANCELED)
 		return ibcc_why_set(why, op.err, "canceled");
 	if (op.err)

@@ -23,7 +23,8 @@ static void print_age(const json_t *a)
 	n /= n < 120 ? 1 : n < 7200 ? 60 : 3600;
 	if (age < 0)
 		tune_say("",
-			 "By this host's clock the plan is made %lld %s from now: this clock, or "
+			 "By this host's clock, the plan was made %lld %s in the future: this "
+			 "clock, or "
 			 "that of the host that made the plan, is or was wrong. Correct the "
 			 "clocks, or "
 			 "make a new plan.",

@@ -59,11 +59,13 @@ int tune_ask(const struct tune *t, const char *command, json_t *args, json_t **o
 	else if (rc == -ETIMEDOUT)
 		rc = tune_patience_ended(&patience, why);
 	else if (rc)
-		ibcc_why_set(why, rc, "cannot ask ibcc-tuned, so nothing was changed: %s: %s%s",
-			     path, strerror(-rc),
-			     rc == -EACCES ? "; root may, and members of control_read_group and "
-					     "control_write_group of its configuration"
-					   : "");
+		ibcc_why_set(
+			why, rc, "cannot ask ibcc-tuned, so nothing was changed: %s: %s%s", path,
+			strerror(-rc),
+			rc == -EACCES
+				? "; root may use it, and so may members of control_read_group and "
+				  "control_write_group (see ibcc-tuned.yaml(5))"
+				: "");
 	else
 		rc = read_answer(answer, out, why);
 	json_decref(answer);

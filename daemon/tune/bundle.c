@@ -21,7 +21,7 @@ int tune_bundle(struct tune *t)
 	if (code == TUNE_OK && t->json)
 		code = tune_print_json(a);
 	else if (code == TUNE_OK)
-		printf("%s: %zu nodes, under %s names.\n", t->output,
+		printf("Wrote %s: %zu nodes, with %s names.\n", t->output,
 		       json_array_size(json_object_get(a, "nodes")),
 		       t->anonymous ? "made-up" : "their own");
 	json_decref(a);

@@ -287,7 +287,8 @@ static int do_on_fabric(struct tune *t, const char *command, json_t *args, json_
 	if (t->no_key.text[0])
 		return ibcc_why_set(
 			why, -EACCES, "%s%s%s", t->own_port ? "" : why->text,
-			t->own_port ? "" : "; without it the key is needed: ", t->no_key.text);
+			t->own_port ? "" : "; without the daemon, this command needs the key: ",
+			t->no_key.text);
 	if (t->verbose && !t->own_port)
 		fprintf(stderr, "%s; ibcc-tune does it without the daemon\n", why->text);
 	/* There is one writer only: if there is a daemon, the fabric is the daemon's. */

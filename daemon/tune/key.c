@@ -63,7 +63,7 @@ int tune_key(struct tune *t)
 		return TUNE_ERROR;
 	/* A running daemon uses the old key, so it must not run meanwhile. */
 	if (tune_alone(t, &lock, &why))
-		return tune_fail("%s; a daemon has the old key: stop it first", why.text);
+		return tune_fail("%s; a running daemon uses the old key: stop it first", why.text);
 	rc = tune_do_local(t, "key", NULL, &a, &why);
 	if (a) {
 		tune_rename(t, a);

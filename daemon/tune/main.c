@@ -502,7 +502,9 @@ static const struct command *take_command(struct tune *t, const struct overrides
 	const struct command *c;
 
 	if (o->dry_run && t->n_args && strcmp(t->args[0], "plan")) {
-		tune_fail("--dry-run: '%s' has no dry run, it is a command of its own", t->args[0]);
+		tune_fail("--dry-run: '%s' has no dry run; 'ibcc-tune --dry-run' alone shows "
+			  "the plan",
+			  t->args[0]);
 		hint(NULL);
 		return NULL;
 	}

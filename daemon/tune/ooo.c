@@ -175,7 +175,7 @@ int tune_ooo_check(struct tune *t)
 	free(d);
 	all = json_pack("{si so}", "schema", 1, "ports", ports);
 	if (!json_array_size(ports))
-		rc = tune_fail("%s: no adapter of this host with ports", folder);
+		rc = tune_fail("%s: found no InfiniBand adapter with a port on this host", folder);
 	else
 		rc = t->json ? tune_print_json(all) : print(ports);
 	json_decref(all);

@@ -77,7 +77,8 @@ static bool go_on(void *arg, pid_t pid)
 		return false;
 	if (!p->told)
 		fprintf(stderr,
-			"ibcc-tune: %s has not answered for %u s, not even for its status; waiting "
+			"ibcc-tune: %s has not answered for %u s, not even to report its status; "
+			"waiting "
 			"for it, %u s at most\n",
 			tune_daemon_text(p), SILENT_MS / 1000, HUNG_MS / 1000);
 	p->told = true;
@@ -118,8 +119,8 @@ int tune_patience_ended(struct tune_patience *p, struct ibcc_why *why)
 				    "ibcc-tuned%s%s\" and repeat this command",
 				    tune_daemon_text(p), at, fabric);
 	return ibcc_why_set(why, -ETIMEDOUT,
-			    "%s has not answered for %u s, not even for its status. It may write "
-			    "to the fabric all the same. End it with \"systemctl kill -s KILL "
+			    "%s has not answered for %u s, not even to report its status. It may "
+			    "still write to the fabric. End it with \"systemctl kill -s KILL "
 			    "ibcc-tuned%s%s\" and repeat this command",
 			    tune_daemon_text(p), HUNG_MS / 1000, at, fabric);
 }

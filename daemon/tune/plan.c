@@ -260,14 +260,16 @@ int tune_plan(struct tune *t)
 		return tune_fail("%s", why.text);
 	}
 	code = t->node && json_array_size(json_object_get(a, "roots")) && !matches_node(a, t->node)
-		       ? tune_fail("--node: no node of the plan is named like '%s'", t->node)
+		       ? tune_fail("--node: no node of the plan has a name that matches '%s'",
+				   t->node)
 		       : TUNE_OK;
 	if (code == TUNE_OK && t->output)
 		code = tune_plan_save(a, t->output);
 	json_object_del(a, "data");
 	json_object_del(a, "control");
 	if (code == TUNE_OK && t->root > json_array_size(json_object_get(a, "roots")))
-		code = tune_fail("--root: the plan has roots up to %zu",
+		code = tune_fail("--root: the plan has no root %llu; it has %zu",
+				 (unsigned long long)t->root,
 				 json_array_size(json_object_get(a, "roots")));
 	if (code == TUNE_OK && t->json) {
 		code = tune_print_json(a);
@@ -280,7 +282,7 @@ int tune_plan(struct tune *t)
 	if (code == TUNE_OK && t->detailed_exitcode && tune_int(a, "writes"))
 		code = TUNE_PENDING;
 	if (blind(a)[0])
-		code = tune_fail("this is no plan: %s", blind(a));
+		code = tune_fail("this is not a plan: %s", blind(a));
 	else if (tune_would_refuse(t, a, &why))
 		code = tune_fail("this plan could not be applied: %s", why.text);
 	json_decref(a);

@@ -106,8 +106,7 @@ static int compare_parts(const json_t *plan, struct ibcc_why *why)
 		i++;
 	if (i < json_array_size(rows) || i < json_array_size(changes))
 		rc = ibcc_why_set(why, -EINVAL,
-				  "row %zu of its changes is not what it would write: it shows %s, "
-				  "and writes %s",
+				  "row %zu of its changes shows %s, but the plan would write %s",
 				  i + 1, row_text(json_array_get(changes, i), shows, sizeof(shows)),
 				  row_text(json_array_get(rows, i), writes, sizeof(writes)));
 	json_decref(rows);
@@ -126,14 +125,15 @@ int tune_plan_load(const char *file, json_t **a)
 	if (!o && e.line <= 0)
 		return tune_fail("%s", e.text);
 	if (!o)
-		return tune_fail("%s: this is no plan: %s at line %d, column %d; ibcc-tune plan -o "
-				 "FILE makes one",
-				 file, e.text, e.line, e.column);
+		return tune_fail(
+			"%s: this is not a plan: %s at line %d, column %d; ibcc-tune plan -o "
+			"FILE makes one",
+			file, e.text, e.line, e.column);
 	if (!format || strcmp(format, FORMAT) || !json_is_array(json_object_get(o, "data")) ||
 	    !json_is_object(json_object_get(o, "control")) ||
 	    !ibcc_json_read_whole(json_object_get(o, "made"), INT64_MAX, &made)) {
 		json_decref(o);
-		return tune_fail("%s: this is no plan of this release: make one with ibcc-tune "
+		return tune_fail("%s: this is not a plan of this release: make one with ibcc-tune "
 				 "plan -o FILE",
 				 file);
 	}

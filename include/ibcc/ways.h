@@ -25,7 +25,7 @@ enum ibcc_ways ibcc_ways_of(const struct ibcc_topo *t, const struct ibcc_snapsho
 			    uint32_t *other);
 
 /* Text about several paths for the estimate's most severe root, and about service levels that may
- * take several paths, as NVIDIA's switches report: "path collision: multipath, ...", "end-point
+ * take several paths, as NVIDIA's switches report: "path collision: ...", "endpoint
  * congestion: ...", "reordering on RC endpoints: ...". Empty if there is nothing to report.
  */
 void ibcc_ways_text(const struct ibcc_topo *t, const struct ibcc_snapshot *s,

@@ -23,19 +23,19 @@ const char *ibcc_precheck_reason(const struct ibcc_endport_cc *ep)
 	case IBCC_CC_VENDOR_SILENT:
 		return "does not say whether NVIDIA's own congestion control is on";
 	case IBCC_CC_FOREIGN:
-		return "was given other settings by another program: \"ibcc-tune repair\" or "
+		return "has settings that another program wrote: \"ibcc-tune repair\" or "
 		       "\"apply\" overwrites them";
-	case IBCC_CC_NO_EFFECT: return "takes settings that have no effect";
+	case IBCC_CC_NO_EFFECT: return "accepts settings, but they have no effect";
 	case IBCC_CC_UNKNOWN:
 		if (ep->told && ep->err == -EREMOTEIO && ep->status & IBCC_MAD_STATUS_REFUSED)
-			return "refuses congestion control requests for the time being";
+			return "refuses congestion control requests for now";
 		if (ep->err == -ETIMEDOUT)
-			return "does not answer congestion control requests, though it does "
-			       "others: it has another CC_Key, as it seems (key_dir, cc_key_file)";
+			return "answers other requests but no congestion control requests: it "
+			       "probably has another CC_Key (key_dir, cc_key_file)";
 		return ep->err ? "does not answer congestion control requests"
 			       : "has not been asked yet about congestion control";
 	}
-	return "is in an unknown state";
+	return "is in a state that ibcc-tune does not know";
 }
 
 static bool has_refused(const struct ibcc_endport_cc *ep)

@@ -304,7 +304,7 @@ int ibcc_config_read_key(const char *file, uint64_t *key, char *why, size_t len)
 		goto out;
 	}
 	if (!S_ISREG(st.st_mode)) {
-		snprintf(why, len, "%s: is no regular file", file);
+		snprintf(why, len, "%s: is not a regular file", file);
 		goto out;
 	}
 	if (st.st_mode & 077) {

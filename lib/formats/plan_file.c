@@ -47,7 +47,7 @@ static const char *read_write(const json_t *o, struct ibcc_change *c, const char
 	if (!ibcc_json_read_whole(json_object_get(o, *key = "attribute_id"), UINT16_MAX, &attr) ||
 	    (attr != IBCC_CC_ATTR_SW_SETTING && attr != IBCC_CC_ATTR_SW_PORT_SETTING &&
 	     attr != IBCC_CC_ATTR_CA_SETTING && attr != IBCC_CC_ATTR_CCT))
-		return "want an attribute that plans have: 20, 21, 22 or 23";
+		return "want the number of an attribute that a plan can write: 20, 21, 22 or 23";
 	name = json_string_value(json_object_get(o, *key = "attribute"));
 	if (name && strcmp(name, ibcc_cc_attr_name((uint16_t)attr)) != 0)
 		return "want the name of the attribute with this number";

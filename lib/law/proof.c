@@ -63,7 +63,7 @@ static void say(struct ibcc_text *x, const struct ibcc_topo *t, uint32_t port, u
 	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
 		if (sls >> sl & 1)
 			ibcc_text_add(x, "%s%u", n++ ? ", " : "SL ", sl);
-	ibcc_text_add(x, "%s)", n ? "" : "its SLs are not known");
+	ibcc_text_add(x, "%s)", n ? "" : "the service levels of its flows are not known");
 }
 
 void ibcc_proof_text(const struct ibcc_topo *t, const struct ibcc_unproved *who,

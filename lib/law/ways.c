@@ -118,16 +118,17 @@ static void say_root(struct ibcc_text *x, const struct ibcc_topo *t, const struc
 	case IBCC_WAYS_UNKNOWN: break;
 	case IBCC_WAYS_ENDPOINT:
 		ibcc_text_add(x,
-			      "end-point congestion: tune CC, multipath will not help (%s leads to "
-			      "an adapter)",
+			      "endpoint congestion: congestion control helps, other paths do not "
+			      "(%s leads to an adapter)",
 			      name);
 		break;
 	case IBCC_WAYS_FREE:
 		ibcc_topo_port_name(t, other, free_name, sizeof(free_name));
-		ibcc_text_add(x,
-			      "path collision: multipath, but endpoints must place out of order "
-			      "(%s is congested, %s leads there, too, and has room)",
-			      name, free_name);
+		ibcc_text_add(
+			x,
+			"path collision: multipath routing helps if the hosts accept packets out "
+			"of order (%s is congested; %s leads to the same place and has room)",
+			name, free_name);
 		break;
 	}
 }

@@ -106,7 +106,7 @@ static const char *check_block(const struct ibcc_bounds *b, const struct table *
 		if (delay < before)
 			return is_tail(t, i) ? NULL : "a table whose delays fall";
 		if (delay > b->max_delay * 1000ull)
-			return "a table with a longer delay than may be";
+			return "a table with a delay longer than max_delay";
 		before = delay;
 	}
 	return NULL;
@@ -137,7 +137,7 @@ static const char *check_setting(const struct ibcc_bounds *b, const struct table
 	ibcc_cc_ca_setting_unpack(mad, &ca);
 	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
 		if (ca.Control_Map >> sl & 1 && ca.sl[sl].CCTI_Timer > b->max_timer)
-			return "a longer CCTI_Timer than may be";
+			return "a CCTI_Timer longer than max_timer";
 	if (t->blocks && ibcc_bounds_ccti_min(c) > t->cct.limit)
 		return "a CCTI_Min beyond the table's end";
 	return NULL;

@@ -122,11 +122,11 @@ static const char *failure(int err)
 	case IBCC_CHANGE_TOO_MANY_SETS:
 		return "has received its limit of Set MADs for this minute "
 		       "(bounds.sets_per_minute)";
-	case IBCC_CHANGE_NO_CLASS: return "does not say that it has congestion control";
+	case IBCC_CHANGE_NO_CLASS: return "does not report that it supports congestion control";
 	case IBCC_CHANGE_VENDOR_ON: return "has NVIDIA's own congestion control on";
 	case IBCC_CHANGE_MOVED: return "has another LID now";
 	case IBCC_CHANGE_GONE: return "does not answer at its LID";
-	case IBCC_CHANGE_UNREADABLE: return "has settings that cannot be read as a whole";
+	case IBCC_CHANGE_UNREADABLE: return "has settings that ibcc-tune can read only in part";
 	case -ETIMEDOUT: return "does not answer";
 	}
 	return "could not be written";
@@ -137,7 +137,7 @@ const char *ibcc_debt_cause(const struct ibcc_debt *d)
 	switch (d->last.outcome) {
 	case IBCC_OUTCOME_PENDING:
 	case IBCC_OUTCOME_DRY: return NULL;
-	case IBCC_OUTCOME_DIFFERS: return "takes the values, and reads back others";
+	case IBCC_OUTCOME_DIFFERS: return "accepts the values, but reads back others";
 	case IBCC_OUTCOME_VERIFIED:
 	case IBCC_OUTCOME_FAILED:
 	case IBCC_OUTCOME_SKIPPED: return failure(d->last.err);

@@ -210,17 +210,17 @@ void ibcc_election_answer(struct ibcc_election *e, int64_t now_s, enum ibcc_lead
 static int say_leader(const struct ibcc_election *e, struct ibcc_why *why)
 {
 	if (!e->leader.guid)
-		return ibcc_why_set(why, -EPERM,
-				    "another daemon leads: several have said so to subnet "
-				    "administration, and one will be left; this daemon writes "
-				    "nothing until then");
+		return ibcc_why_set(
+			why, -EPERM,
+			"another daemon leads: several have registered with subnet administration, "
+			"and all but one will withdraw; this daemon writes nothing until then");
 	return ibcc_why_set(
 		why, -EPERM,
 		"another daemon leads: \"%s\" at port 0x%016" PRIx64
-		"%s, by its record with subnet administration; this daemon writes nothing",
+		"%s, by its ServiceRecord at subnet administration; this daemon writes nothing",
 		e->leader.name, e->leader.guid,
 		e->leader.guid == e->own.guid
-			? ", which is ours, too (or it ran there less than a minute ago)"
+			? ", the port of this daemon, too (or it ran there less than a minute ago)"
 			: "");
 }
 

@@ -112,10 +112,10 @@ uint32_t ibcc_throttle_text(const struct ibcc_topo *t, const struct ibcc_setting
 		return 0;
 	ibcc_topo_port_name(t, t->endport[all.endport], name, sizeof(name));
 	if (all.n > 1)
-		snprintf(others, sizeof(others), "; %u adapters in all are throttled", all.n);
+		snprintf(others, sizeof(others), "; %u adapters in total are throttled", all.n);
 	ibcc_why_set(text, 0,
-		     "%s cannot send faster than %s of %.0f MB/s: %s%s; if this is not meant, "
-		     "\"ibcc-tune disable\" takes the settings off",
+		     "%s cannot send faster than %s of %.0f MB/s: %s%s; if you do not want this, "
+		     "\"ibcc-tune disable\" removes the settings",
 		     name, rate_text(all.least.mbps, rate, sizeof(rate)), all.least.of_mbps / 8.0,
 		     because(all.least.cause), others);
 	return all.n;
@@ -215,11 +215,12 @@ void ibcc_throttle_excess_text(const struct ibcc_topo *t, const struct ibcc_thro
 		return;
 	ibcc_topo_port_name(t, t->endport[x->endport], name, sizeof(name));
 	if (x->n > 1)
-		snprintf(others, sizeof(others), "; %u adapters in all are throttled too much",
+		snprintf(others, sizeof(others), "; %u adapters in total are throttled too much",
 			 x->n);
 	ibcc_why_set(text, 0,
-		     "marks can hold %s back to %s of %.0f MB/s, but the last decision means no "
-		     "less than %s%s: its %s is not what the daemon wrote; \"ibcc-tune repair\" "
+		     "marks can throttle %s to %s of %.0f MB/s, but by the daemon's last decision "
+		     "it would send at least %s%s: the adapter's %s is not what the daemon wrote; "
+		     "\"ibcc-tune repair\" "
 		     "writes that again, \"ibcc-tune disable\" removes all settings%s",
 		     name, rate_text(x->mbps, rate, sizeof(rate)), x->of_mbps / 8.0,
 		     rate_text(x->meant_mbps, meant, sizeof(meant)),

@@ -188,13 +188,14 @@ void ibcc_vendor_advice_text(const struct ibcc_vendor *v, const struct ibcc_topo
 			name, deaf);
 		break;
 	case IBCC_VENDOR_ADVICE_PROFILE:
-		ibcc_text_add(&x,
-			      "%s marks, all of its %u contributors react (%u adapters in all were "
-			      "throttled lately), and congestion continues: in the "
-			      "congestion_control_policy_file of NVIDIA's OpenSM let the marking "
-			      "profile of that port begin at a shorter queue, or give the adapters "
-			      "another algorithm or parameters (ppcc_algo_dir)",
-			      name, advice.root->n_contributors, count_throttled(v));
+		ibcc_text_add(
+			&x,
+			"%s marks, all of its %u contributors react (%u adapters in total were "
+			"throttled lately), and congestion continues: in the "
+			"congestion_control_policy_file of NVIDIA's OpenSM let the marking "
+			"profile of that port begin at a shorter queue, or give the adapters "
+			"another algorithm or parameters (ppcc_algo_dir)",
+			name, advice.root->n_contributors, count_throttled(v));
 		break;
 	}
 	ibcc_text_add(&x,

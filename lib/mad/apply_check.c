@@ -104,7 +104,9 @@ static int judge(const struct ibcc_apply_options *o, const struct ibcc_change *c
 	if (asked == IBCC_CC_ATTR_INFO) {
 		if (op->err == 0)
 			return 0;
-		say(o, c, "the node does not say that it has congestion control, and gets no key");
+		say(o, c,
+		    "the node does not report that it supports congestion control, and gets no "
+		    "key");
 		return IBCC_CHANGE_NO_CLASS;
 	}
 	if (op->err == 0)

@@ -64,14 +64,14 @@ int ibcc_collector_redirect_say(const struct ibcc_collector *c, const struct ibc
 
 	if (why)
 		return snprintf(buf, len,
-				"%s redirects requests for its counters to an address that is not "
-				"used (%s): the daemon asks the node itself",
+				"%s redirects requests for its counters to an address that "
+				"ibcc-tune does not use (%s): the daemon asks the node itself",
 				t->node[node].desc, why);
 	if (r->lid)
-		return snprintf(
-			buf, len,
-			"counters of %s are read at LID %u, QP %u, to where it redirects them",
-			t->node[node].desc, r->lid, r->qp ? r->qp : 1);
+		return snprintf(buf, len,
+				"the daemon reads the counters of %s at LID %u, QP %u, because the "
+				"node redirects it there",
+				t->node[node].desc, r->lid, r->qp ? r->qp : 1);
 	buf[0] = '\0';
 	return 0;
 }

@@ -254,7 +254,8 @@ static int broken(struct ibcc_plugin *p, int rc, struct ibcc_why *why)
 				    p->path);
 	case -EPROTONOSUPPORT:
 		return ibcc_why_set(why, rc,
-				    "the OpenSM plugin at %s speaks protocol version %u, we %u: "
+				    "the OpenSM plugin at %s speaks protocol version %u, this "
+				    "program speaks %u: "
 				    "install both from one release and restart opensm",
 				    p->path, p->version, IBCC_PROTO_VERSION);
 	}
@@ -288,9 +289,9 @@ static int open_socket(struct ibcc_plugin *p, struct ibcc_why *why)
 	case -EACCES:
 	case -EPERM:
 		return ibcc_why_set(why, err,
-				    "the OpenSM plugin's socket %s is not for this user: say "
-				    "event_plugin_options ibcc.group=GROUP in opensm.conf with a "
-				    "group of the daemon's, and restart opensm",
+				    "this user may not open the OpenSM plugin's socket %s: set "
+				    "event_plugin_options ibcc.group=GROUP in opensm.conf, with a "
+				    "group that the user belongs to, and restart opensm",
 				    p->path);
 	}
 	return ibcc_why_set(why, err,

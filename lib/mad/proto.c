@@ -177,7 +177,7 @@ const char *ibcc_proto_refusal_text(uint32_t refusal)
 	case IBCC_REFUSAL_STALE: return "the topology has changed since the plan was made";
 	case IBCC_REFUSAL_BAD_MESSAGE: return "the plugin does not understand the message";
 	case IBCC_REFUSAL_NO_PORT: return "the plugin could not open its umad port";
-	case IBCC_REFUSAL_INTERNAL: return "internal error of the plugin; opensm.log has it";
+	case IBCC_REFUSAL_INTERNAL: return "internal error of the plugin: see opensm.log";
 	case IBCC_REFUSAL_GONE: return "the client that asked for it has gone";
 	}
 	return "unknown refusal";

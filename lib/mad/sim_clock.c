@@ -123,7 +123,7 @@ static int look_at(int fd, const char *path, uint64_t host_ns, struct record *r,
 	 * simulated fabric, whose answers all come from that user's simulator.
 	 */
 	if (!S_ISREG(st.st_mode))
-		return ibcc_why_set(why, -EPERM, "%s: this is no regular file", path);
+		return ibcc_why_set(why, -EPERM, "%s: this is not a regular file", path);
 	rc = read_record(fd, r);
 	if (rc)
 		return ibcc_why_set(why, rc,

@@ -132,9 +132,10 @@ int ibcc_umad_port_find(const struct ibcc_umad_options *o, struct ibcc_umad_port
 	else if (o->port_guid)
 		snprintf(why, len, "no local port has GUID 0x%016" PRIx64, o->port_guid);
 	else if (o->ca && o->port)
-		snprintf(why, len, "no InfiniBand port %d at device %s", o->port, o->ca);
+		snprintf(why, len, "InfiniBand device %s has no port %d", o->ca, o->port);
 	else if (o->ca)
-		snprintf(why, len, "no InfiniBand port at a device %s", o->ca);
+		snprintf(why, len, "this host has no InfiniBand device %s (ibstat lists them)",
+			 o->ca);
 	else if (o->port)
 		snprintf(why, len, "no device here has an InfiniBand port %d", o->port);
 	else

@@ -239,7 +239,8 @@ struct ibcc_transport *ibcc_umad_open(const struct ibcc_umad_options *o, int *er
 		*err = errno == EACCES || errno == EPERM ? -EACCES : -EIO;
 		snprintf(why, len, "cannot open the umad device of %s port %d: %s%s", u->port.ca,
 			 u->port.num, errno ? strerror(errno) : "no such device",
-			 *err == -EACCES ? "; root may, and the group of /dev/infiniband/umad*"
+			 *err == -EACCES
+				 ? "; root may, and so may the group of /dev/infiniband/umad*"
 			 : !errno || errno == ENOENT
 				 ? "; load the module ib_umad (modprobe ib_umad)"
 				 : "");

@@ -85,7 +85,7 @@ static const char *reason(sqlite3 *db, int code)
 {
 	switch (code) {
 	case SQLITE_MISMATCH: return "was written by a later version of ibcc-tuned";
-	case SQLITE_CANTOPEN: return "is not there, or cannot be opened";
+	case SQLITE_CANTOPEN: return "does not exist, or cannot be opened";
 	case SQLITE_READONLY_ROLLBACK:
 		return "a program was killed while it wrote, and its incomplete write must be "
 		       "undone";
@@ -102,7 +102,7 @@ static const char *next_step(int code)
 	case SQLITE_MISMATCH:
 		return "keep it, and install that version again for what a rollback needs, or move "
 		       "it aside after \"ibcc-tune disable\"";
-	case SQLITE_OK: return "the daemon begins another file";
+	case SQLITE_OK: return "the daemon begins a new file";
 	case SQLITE_FULL: return "make room on its file system";
 	case SQLITE_READONLY:
 	case SQLITE_PERM: return "make it and its folder writable for the user of this program";
@@ -110,7 +110,7 @@ static const char *next_step(int code)
 		return "its folder must be there and writable for the user of this program, and "
 		       "nothing else in its place";
 	case SQLITE_CORRUPT:
-	case SQLITE_NOTADB: return "move it aside, and the daemon begins a new one";
+	case SQLITE_NOTADB: return "move the file aside, then the daemon begins a new one";
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED: return "end the program that holds it";
 	case SQLITE_IOERR: return "check its file system, which may be full";
@@ -345,7 +345,7 @@ static void open_file(struct ibcc_state *s)
 
 	close_file(s);
 	if (other) {
-		set_trouble(s, "it is no regular file", rc);
+		set_trouble(s, "it is not a regular file", rc);
 	} else if (rc) {
 		set_trouble(s, reason(db, rc), rc);
 		sqlite3_close(db);

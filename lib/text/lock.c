@@ -97,9 +97,11 @@ static int busy(int fd, const char *path, struct ibcc_why *why)
 	pid_t pid = read_pid(fd);
 
 	if (!pid)
-		return ibcc_why_set(why, -EBUSY, "another program writes to this fabric: it has %s",
+		return ibcc_why_set(why, -EBUSY,
+				    "another program writes to this fabric: it holds the lock %s",
 				    path);
-	return ibcc_why_set(why, -EBUSY, "another program writes to this fabric: process %d has %s",
+	return ibcc_why_set(why, -EBUSY,
+			    "another program writes to this fabric: process %d holds the lock %s",
 			    pid, path);
 }
 
@@ -143,9 +145,10 @@ int ibcc_lock_take_over(const char *state_file, int *fd, struct ibcc_why *why)
 		close(*fd);
 	*fd = -1;
 	if (rc == -EAGAIN || rc == -EACCES)
-		return ibcc_why_set(why, -EBUSY,
-				    "another program is writing in place of the daemon that has %s",
-				    path);
+		return ibcc_why_set(
+			why, -EBUSY,
+			"another program writes in place of the daemon that holds the lock %s",
+			path);
 	return ibcc_why_set(why, rc,
 			    "the lock %s cannot be taken over, so nothing is written: %s; check "
 			    "its owner and its rights",

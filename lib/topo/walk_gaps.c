@@ -119,15 +119,15 @@ static void say_odd(const struct walk_odd *o, char *buf, size_t len)
 		break;
 	case WALK_ODD_GUID:
 		say_shared(o, shared, sizeof(shared));
-		snprintf(buf, len, "%s: two nodes have it, or a cable was moved", shared);
+		snprintf(buf, len, "%s: two nodes have this GUID, or a cable was moved", shared);
 		break;
 	case WALK_ODD_LID:
 		if (o->other.node)
 			snprintf(buf, len, "LID %u belongs to %s port %u and to %s port %u", o->lid,
 				 other, o->other.port, one, o->one.port);
 		else
-			snprintf(buf, len, "%s port %u has LID %u, which is none", one, o->one.port,
-				 o->lid);
+			snprintf(buf, len, "%s port %u reports LID %u, which is not a valid LID",
+				 one, o->one.port, o->lid);
 		break;
 	}
 }

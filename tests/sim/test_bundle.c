@@ -249,13 +249,13 @@ static void test_damaged(void **state)
 	static const struct {
 		const char *path[3], *value, *says;
 	} damages[] = {
-		{ { "format" }, "\"ibcc-tune bundle 7\"", "no bundle of this release" },
+		{ { "format" }, "\"ibcc-tune bundle 7\"", "not a bundle of this release" },
 		{ { "plan" }, "null", "no plan in it" },
 		{ { "nodes" }, "[]", "nodes: want a list" },
 		{ { "nodes", "0", "ports" }, "[]", "nodes[0]: want" },
 		{ { "nodes", "0", "node_guid" }, "7", "nodes[0]: want" },
 		{ { "nodes", "6", "lft" }, "\"0\"", "nodes[6]: lft: want two" },
-		{ { "nodes", "0", "lft" }, "\"00\"", "nodes[0]: lft: this is no switch" },
+		{ { "nodes", "0", "lft" }, "\"00\"", "nodes[0]: lft: this is not a switch" },
 		{ { "settings" }, "7", "settings: want a list" },
 		{ { "settings", "0", "lid" }, "4711", "settings[0]: lid" },
 		{ { "settings", "0", "CongestionControlTable" }, "{}", "settings[0]: a setting" },

@@ -163,7 +163,7 @@ static void test_changed_by_others(void **state)
 	assert_int_equal(registers(&l, "source1")->ca.sl[0].CCTI_Timer, FOREIGN);
 	ep = &l.c.actual.ep[endport_of(&l, "source1")];
 	assert_int_equal(ep->support, IBCC_CC_FOREIGN);
-	assert_non_null(strstr(ibcc_precheck_reason(ep), "by another program"));
+	assert_non_null(strstr(ibcc_precheck_reason(ep), "another program wrote"));
 	/* Read again it still is so. */
 	l.c.actual_known = false;
 	loop_passes(&l, 2);
@@ -382,7 +382,8 @@ static void test_sls_not_told(void **state)
 	loop_passes(&l, 10);
 	assert_int_equal(l.tr->stats.sets, 0);
 	assert_int_equal(l.c.act_err, -EPERM);
-	assert_non_null(strstr(l.c.blocked.text, "leaf2 port 2 (its SLs are not known)"));
+	assert_non_null(strstr(l.c.blocked.text,
+			       "leaf2 port 2 (the service levels of its flows are not known)"));
 	loop_end(&l);
 }
 

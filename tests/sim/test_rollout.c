@@ -179,7 +179,7 @@ static void test_ignored(void **state)
 	leaf2 = ibcc_topo_find_desc(l.c.topo, "leaf2");
 	leaf2 = l.c.topo->port[ibcc_topo_port_index(l.c.topo, leaf2, 0)].endport;
 	assert_string_equal(ibcc_precheck_reason(&l.c.actual.ep[leaf2]),
-			    "takes settings that have no effect");
+			    "accepts settings, but they have no effect");
 	close_loop(&l);
 }
 

@@ -334,7 +334,7 @@ static void test_spoilt_way_back(void **state)
 	assert_int_equal(ibcc_settings_copy(&ours, &s->cycle.actual), 0);
 
 	assert_int_equal(ibcc_service_rollback(s, 0, &me, &out, &why), -ERANGE);
-	assert_non_null(strstr(why.text, "2 settings of the state file are none"));
+	assert_non_null(strstr(why.text, "2 settings of the state file are not valid"));
 	assert_non_null(strstr(why.text, "index 0"));
 	assert_non_null(strstr(why.text, "ibcc-tune disable"));
 	json_decref(out);

@@ -250,7 +250,7 @@ full_disk_off() { rm -f "$TMP/disk/much"; prlimit --pid "$TUNED_PID" --fsize=unl
 damaged_book_on()
 {
 	WHAT="kill -9 of the daemon, and a damaged state file"
-	TOLD='.state == "degraded" and (.state_trouble // "" | test("move it aside"))'
+	TOLD='.state == "degraded" and (.state_trouble // "" | test("move the file aside"))'
 	end_daemon
 	rm -f "$TMP"/disk/state.db-*
 	seq 1 2000 >"$TMP/disk/state.db"
@@ -386,7 +386,7 @@ twin_on()
 twin_told()
 {
 	direct --socket "$TMP/twin.sock" status -j >"$TMP/twin.json" 2>"$TMP/twin-status.log" &&
-		jq -e ".state == \"degraded\" and (.reason | test(\"process $TUNED_PID has\"))" "$TMP/twin.json"
+		jq -e ".state == \"degraded\" and (.reason | test(\"process $TUNED_PID holds the lock\"))" "$TMP/twin.json"
 }
 twin_off() { stop "$TWIN"; rm -f "$TMP"/twin.db*; }
 

@@ -40,7 +40,7 @@ check_bundles()
 	ok "an anonymous bundle is the same fabric without its names, $1"
 }
 tune bundle -o "$TMP/alone.json" >"$TMP/out" 2>"$TMP/tune.log" || fail "a bundle without the daemon"
-equal "it says what it did" "$(cat "$TMP/out")" "$TMP/alone.json: 8 nodes, under their own names."
+equal "it says what it did" "$(cat "$TMP/out")" "Wrote $TMP/alone.json: 8 nodes, with their own names."
 sed -n 's/.*"node_guid": "\(0x[0-9a-f]*\)".*/\1 "secret name"/p' "$TMP/alone.json" >"$TMP/map"
 printf '0x%016x "secret name"\n' 0x0200000000000100 0x0200000000000200 >>"$TMP/map"
 tune bundle --anonymous --node-name-map "$TMP/map" -o "$TMP/alone-anonymous.json" >"$TMP/out" 2>"$TMP/tune.log" || fail "an anonymous one"

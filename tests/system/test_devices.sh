@@ -50,5 +50,5 @@ grep -q 'PortXmitWait of ConnectX-6 at .* MB/s' "$TMP/text" || fail "status: $(c
 ok "status says that the unit of these counters is undocumented"
 grep -q '1 adapter of type QLE7340/7342 (destination0) with no usable count of waits' "$TMP/text" || fail "status: $(cat "$TMP/text")"
 ok "status tells whose waits are not known"
-grep -q "counters of leaf1 are read at LID $leaf, QP 1234, to where it redirects them" "$TMP/text" || fail "status: $(cat "$TMP/text")"
+grep -q "the daemon reads the counters of leaf1 at LID $leaf, QP 1234, because the node redirects it there" "$TMP/text" || fail "status: $(cat "$TMP/text")"
 equal "counters of a switch that redirects are read" "$(jq '.fabric.unread | length' "$TMP/status.json")" 0

@@ -76,6 +76,6 @@ equal "without another discovery" "$(jq .discoveries "$TMP/status.json")" 1
 rc=0
 tune disable -y >"$TMP/disable.log" 2>&1 || rc=$?
 [ "$rc" = 1 ] || fail "disable: status $rc"
-grep -qE "$incomplete.*what it missed has not been reached" "$TMP/disable.log" ||
+grep -qE "$incomplete.*so the nodes that it missed were not changed" "$TMP/disable.log" ||
 	fail "disable does not say that it missed a node: $(cat "$TMP/disable.log")"
 ok "what is to reach all nodes says that it did not"

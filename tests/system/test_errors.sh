@@ -100,7 +100,7 @@ write_config
 [ -e /sys/class/infiniband_mad/abi_version ] ||
 	refused "status on a host without a device" 1 'not running.*This host has no InfiniBand device, so the service does not start' \
 		plain ibcc-tune -z "$TMP/tuned.yaml" status
-refused "a file that is no plan" 1 '/etc/passwd: this is no plan: .*ibcc-tune plan -o FILE makes one' \
+refused "a file that is no plan" 1 '/etc/passwd: this is not a plan: .*ibcc-tune plan -o FILE makes one' \
 	plain ibcc-tune -z "$TMP/tuned.yaml" apply -y /etc/passwd
 sed "s|^state_file:.*|state_file: /proc/none/state.db|" "$TMP/tuned.yaml" >"$TMP/new.yaml"
 "$IBCC_BUILD/ibcc-tune" -z "$TMP/new.yaml" history >"$TMP/out.log" 2>&1
@@ -178,7 +178,7 @@ check "destination0 has it again" sim set cc_support.destination0=on
 # --- another CC_Key -------------------------------------------------------------------------------
 # key TEXT KEY PROTECT [OLD KEY]
 key() { check "$1" stock ibccconfig ${4:+-c "$4"} CongestionKeyInfo "$source2" "$2" "$3" 0 0; }
-foreign='source2.* (does not accept this CC_Key|does not answer)'
+foreign='source2.* (does not accept this CC_Key|answers other requests but no congestion control requests)'
 for protect in 0 1; do
 	key "source2 gets a key, protect bit $protect" 0x77 "$protect"
 	unchanged=$(settings)

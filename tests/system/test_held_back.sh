@@ -36,7 +36,7 @@ for node in source1 source2; do
 	check "$node gets a table" stock ibccconfig CongestionControlTable "$(lid $node)" 3 0 0:0 0:1 0:2 0:4999
 	check "and CCTI_Min" stock ibccconfig CACongestionSetting "$(lid $node)" 0 0xffff 150 1 0 3
 done
-wait_until 40 status '.state == "degraded" and (.reason | test("0.8 of 4000 MB/s.*CCTI_Min.*2 adapters in all.*ibcc-tune disable"))' ||
+wait_until 40 status '.state == "degraded" and (.reason | test("0.8 of 4000 MB/s.*CCTI_Min.*2 adapters in total.*ibcc-tune disable"))' ||
 	fail "status does not say it: $(jq -c '[.state, .reason, .held_back]' "$TMP/status.json")"
 ok "status: $(jq -r .reason "$TMP/status.json")"
 equal "both are counted" "$(jq .held_back.endports "$TMP/status.json")" 2

@@ -18,13 +18,13 @@ equal "no adapter is throttled more than is meant" "$(jq -c .held_below "$TMP/st
 check "another program changes a table" stock ibccconfig CongestionControlTable "$(lid source1)" 3 0 0:0 0:1 0:2 0:4999
 check "and the timer of another adapter" stock ibccconfig CACongestionSetting "$(lid source2)" 0 0xffff 65535 1 0 0
 told() { status '.state == "degraded" and .held_below.endports == 2 and
-	(.held_below.text | test("hold source1 port 1 back to 0.8 of 4000 MB/s.*means no less than [0-9.]+:.*ibcc-tune repair"))'; }
+	(.held_below.text | test("throttle source1 port 1 to 0.8 of 4000 MB/s.*would send at least [0-9.]+:.*ibcc-tune repair"))'; }
 wait_until 40 told || fail "status does not say it: $(say)"
 ok "status: $(jq -r .held_below.text "$TMP/status.json")"
 tune status >"$TMP/text" 2>&1
-grep -q '^Throttled: *marks can hold source1 port 1 back to 0.8 of 4000 MB/s' "$TMP/text" || fail "status: $(cat "$TMP/text")"
+grep -q '^Throttled: *marks can throttle source1 port 1 to 0.8 of 4000 MB/s' "$TMP/text" || fail "status: $(cat "$TMP/text")"
 ok "a person reads it, too"
-grep -q 'marks can hold source1 port 1 back to 0.8 of 4000 MB/s' "$TMP/tuned.log" || fail "the log does not say it"
+grep -q 'marks can throttle source1 port 1 to 0.8 of 4000 MB/s' "$TMP/tuned.log" || fail "the log does not say it"
 ok "the log says it"
 
 check "what it advises" tune repair -y

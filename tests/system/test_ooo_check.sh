@@ -20,7 +20,7 @@ port()
 rc=0
 check_host >"$TMP/out" 2>"$TMP/err" || rc=$?
 equal "a host without adapters is an error" "$rc" 1
-check "which is told" grep -q 'sys/class/infiniband: no adapter of this host' "$TMP/err"
+check "which is told" grep -q 'sys/class/infiniband: found no InfiniBand adapter' "$TMP/err"
 
 port mlx5_0 1 2000000 out_of_sequence=50 packet_seq_err=3 implied_nak_seq_err=0 duplicate_request=7
 port mlx5_0 2 0 out_of_sequence=0 packet_seq_err=0 implied_nak_seq_err=0 duplicate_request=0

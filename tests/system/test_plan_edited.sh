@@ -39,14 +39,14 @@ edited()
 
 # The first octets of a CACongestionSetting's entries are the timer: 255 slows a sender to a crawl.
 slow='(.data[] | select(.attribute == "CACongestionSetting") | .new) |= .[:8] + "00ff" + .[12:]'
-shown='row 1 of its changes is not what it would write: it shows 0x[0-9a-f]* port 1 CCTI_Timer SL 0: 0 -> [0-9]+ .*, and writes 0x[0-9a-f]* port 1 CCTI_Timer SL 0: 0 -> 255 .*make the plan again with ibcc-tune plan -o'
+shown='row 1 of its changes shows 0x[0-9a-f]* port 1 CCTI_Timer SL 0: 0 -> [0-9]+ .*, but the plan would write 0x[0-9a-f]* port 1 CCTI_Timer SL 0: 0 -> 255 .*make the plan again with ibcc-tune plan -o'
 edited "data with another timer" "$slow" "$shown"
 edited "changes that look harmless" '(.changes[] | select(.field == "CCTI_Timer") | .new) = "1"' \
-	'row 1 of its changes is not what it would write: it shows .*CCTI_Timer SL 0: 0 -> 1 .*, and writes'
-edited "a reason of its own" '.changes[0].reason = "a test"' 'row 1 .*\(a test\), and writes'
-edited "fewer changes" '.changes = .changes[:3]' 'row 4 of its changes is not what it would write: it shows nothing, and writes'
-edited "more changes" '.changes += [.changes[0]]' 'and writes nothing'
-edited "no changes" 'del(.changes)' 'it shows nothing, and writes'
+	'row 1 of its changes shows .*CCTI_Timer SL 0: 0 -> 1 .*, but the plan would write'
+edited "a reason of its own" '.changes[0].reason = "a test"' 'row 1 .*\(a test\), but the plan would write'
+edited "fewer changes" '.changes = .changes[:3]' 'row 4 of its changes shows nothing, but the plan would write'
+edited "more changes" '.changes += [.changes[0]]' 'but the plan would write nothing'
+edited "no changes" 'del(.changes)' 'row 1 of its changes shows nothing, but the plan would write'
 edited "another attribute's name" '.data[0].attribute = "SwitchCongestionSetting"' 'data\[0\]\.attribute: want the name'
 # Both parts, so that they agree: then the roots do not.
 edited "data and changes" "$slow | (.changes[] | select(.field == \"CCTI_Timer\" and .sl == 0) | .new) = \"255\"" \

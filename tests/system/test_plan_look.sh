@@ -28,14 +28,14 @@ of_name() { tune plan --csv --root 1 --node '*3' --columns NODE >"$TMP/csv" && [
 wait_until 20 of_name || fail "CSV by name"
 equal "by name" "$(sed '1d; s/,.*//' "$TMP/csv")" source3
 refused() { ! tune plan "${@:2}" >"$TMP/out" 2>"$TMP/err" && grep -q "^ibcc-tune: $1" "$TMP/err"; }
-wait_until 20 refused "--root: the plan has roots up to 1" --root 2 || fail "root 2: $(cat "$TMP/err")"
+wait_until 20 refused "--root: the plan has no root 2; it has 1" --root 2 || fail "root 2: $(cat "$TMP/err")"
 ok "a root that is not there is an error"
 wait_until 20 refused "plan has no column 'nonsense'; its columns are .*COUNT, SETTING" --columns NODE,nonsense || fail "nonsense: $(cat "$TMP/err")"
 ok "a column that is not there, too"
 wait_until 20 refused "plan has no column 'foo'; its columns are " --columns foo || fail "foo: $(cat "$TMP/err")"
 silent "no table that was not asked for" awk '/^ *[0-9]+ *CCTI_/' "$TMP/out"
 ok "alone as well, and no other table comes instead"
-wait_until 20 refused "--node: no node of the plan is named like 'nosuch\*'" --node 'nosuch*' || fail "nosuch: $(cat "$TMP/err")"
+wait_until 20 refused "--node: no node of the plan has a name that matches 'nosuch\*'" --node 'nosuch*' || fail "nosuch: $(cat "$TMP/err")"
 ok "a pattern that fits no node is an error"
 ln -s /dev/null "$TMP/null"
 check "a plan can be written to a device" tune plan -o "$TMP/null"

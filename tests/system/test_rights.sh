@@ -27,7 +27,7 @@ for set in CapInh CapPrm CapEff CapAmb; do
 	equal "no capability in $set" "$(of_process $set)" 0000000000000000
 done
 equal "and it gets none by a program" "$(of_process NoNewPrivs)" 1
-check "it says so" grep -q "from here on the daemon is user \"$user\"" "$TMP/tuned.log"
+check "it says so" grep -q "from now on the daemon runs as user \"$user\"" "$TMP/tuned.log"
 wait_until 60 status '.situation.code == "controlled" and .situation.roots == 1 and .situation.lacking == false' || fail "it does not tune: $(jq -c '[.decision, .reason]' "$TMP/status.json")"
 ok "it tunes"
 equal "the state file is its own" "$(stat -c %U "$TMP/state.db")" "$user"
@@ -50,4 +50,4 @@ rm "$IBCC_NSS_SILENT"
 run_bad
 equal "without that user it does not start" $rc 78
 check "and says what to do" \
-	grep -q 'there is no user "nosuchuser" on this host, so the daemon does not start: make one' "$TMP/bad.log"
+	grep -q 'there is no user "nosuchuser" on this host, so the daemon does not start: create it' "$TMP/bad.log"

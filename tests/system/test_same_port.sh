@@ -24,12 +24,12 @@ b_status() { b status -j >"$TMP/b.json" 2>/dev/null && jq -e "$1" "$TMP/b.json";
 
 # --- a lock that both see -------------------------------------------------------------------------
 second "$TMP"
-told() { b_status ".state == \"degraded\" and (.reason | test(\"works at the same port: .*process $first has .*stop one of them\"))"; }
+told() { b_status ".state == \"degraded\" and (.reason | test(\"works at the same port: .*process $first holds the lock .*stop one of them\"))"; }
 wait_until 20 told || fail "the second is not told: $(jq -c '[.state, .reason]' "$TMP/b.json")"
 ok "the second learns which daemon works at the port"
 b apply -y >"$TMP/apply.log" 2>&1
 equal "its apply is refused" $? 1
-check "with the reason" grep -q "works at the same port.*process $first has" "$TMP/apply.log"
+check "with the reason" grep -q "works at the same port.*process $first holds the lock" "$TMP/apply.log"
 b --socket "$TMP/nobody.sock" --via direct disable -y >"$TMP/alone.log" 2>&1
 equal "so is a command line without a daemon" $? 1
 check "the first leads all the while" status '.election.state == "leads" and .state == "ok"'
@@ -40,7 +40,7 @@ if [ -w /run/ibcc-tune ]; then
 	echo "skipped: this host has /run/ibcc-tune, whose lock all see"
 else
 	second "$TMP/b"
-	wait_until 20 b_status '.election.state == "follows" and (.election.text | test("which is ours, too"))' ||
+	wait_until 20 b_status '.election.state == "follows" and (.election.text | test("the port of this daemon, too"))' ||
 		fail "the second does not follow: $(jq -c .election "$TMP/b.json")"
 	ok "without a common lock, the second follows"
 	sleep 10 # two looks of the leader

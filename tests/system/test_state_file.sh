@@ -94,7 +94,7 @@ kill -KILL "$TUNED_PID"
 wait "$TUNED_PID" 2>/dev/null
 seq 1 1000 >"$TMP/state.db"
 start_tuned 'mode: apply' 'tuner: {quiet_passes: 5}'
-wait_until 30 status '.state == "degraded" and (.reason | test("move it aside"))' || fail "$(say)"
+wait_until 30 status '.state == "degraded" and (.reason | test("move the file aside"))' || fail "$(say)"
 ok "status: $(jq -r .reason "$TMP/status.json")"
 wait_until 30 status '.unknown_origin.endports > 0' || fail "no settings of unknown origin: $(say)"
 ok "status: $(jq -r .unknown_origin.text "$TMP/status.json")"

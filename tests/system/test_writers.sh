@@ -34,12 +34,12 @@ kill -CONT "$TUNED_PID"
 # Its socket has gone, and it cannot make it anew, but its lock has not.
 touch "$TMP/other"
 mv "$TMP/other" "$TMP/control.sock"
-refused "another program writes to this fabric: process $TUNED_PID has .*state.db.lock" disable -y
-refused 'process [0-9]* has .*state.db.lock' --via direct disable -y
+refused "another program writes to this fabric: process $TUNED_PID holds the lock .*state.db.lock" disable -y
+refused 'process [0-9]* holds the lock .*state.db.lock' --via direct disable -y
 rc=0
 stock timeout 20 "$IBCC_BUILD/ibcc-tuned" -z "$TMP/tuned.yaml" >"$TMP/second.log" 2>&1 || rc=$?
 equal "nor is there a second daemon" "$rc" 1
-grep -q "process $TUNED_PID has " "$TMP/second.log" || fail "the second does not say why"
+grep -q "process $TUNED_PID holds the lock " "$TMP/second.log" || fail "the second does not say why"
 # Nor one with another socket and state file.
 sed "s|$TMP/control.sock|$TMP/twin.sock|; s|$TMP/state.db|$TMP/twin.db|" "$TMP/cli.yaml" >"$TMP/twin.yaml"
 background "$TMP/twin.log" "$IBCC_BUILD/ibcc-sim" exec --name "$SIM" -- "$IBCC_BUILD/ibcc-tuned" -z "$TMP/twin.yaml"
@@ -47,7 +47,7 @@ twin=$!
 told()
 {
 	stock "$IBCC_BUILD/ibcc-tune" -z "$TMP/twin.yaml" status -j >"$TMP/twin.json" 2>"$TMP/twin-status.log" &&
-		jq -e ".state == \"degraded\" and (.reason | test(\"works at the same port: .*process $TUNED_PID has .*stop one of them\"))" "$TMP/twin.json"
+		jq -e ".state == \"degraded\" and (.reason | test(\"works at the same port: .*process $TUNED_PID holds the lock .*stop one of them\"))" "$TMP/twin.json"
 }
 wait_until 20 told || fail "a daemon beside the first is not told: $(jq -c '[.state, .reason]' "$TMP/twin.json")"
 ok "a daemon with other files at the same port is told, and only observes"

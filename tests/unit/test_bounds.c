@@ -107,7 +107,7 @@ static void test_tables(void **state)
 	assert_bad(&x, 1, "index 0");
 	x.b.max_delay = 126;
 	plan_ca(&x, 1, 127, 0, 1);
-	assert_bad(&x, 1, "longer delay");
+	assert_bad(&x, 1, "delay longer");
 	plan_ca(&x, 1, 63, 0, 1);
 	x.plan.change[1].new_data[0] = 1; /* CCTI_Limit 319 */
 	assert_bad(&x, 1, "beyond 255");

@@ -29,7 +29,7 @@ static void test_followed(void **state)
 	pass(&x);
 	assert_rates(&x, LUSTRE_PORTS, 1);
 	ibcc_collector_redirect_say(x.c, x.t, LUSTRE_SRC1, text, sizeof(text));
-	assert_non_null(strstr(text, "counters of src1 are read at LID "));
+	assert_non_null(strstr(text, "the daemon reads the counters of src1 at LID "));
 	assert_non_null(strstr(text, ", QP 77, "));
 	ibcc_collector_redirect_say(x.c, x.t, LUSTRE_SRC2, text, sizeof(text));
 	assert_string_equal(text, "");
@@ -102,7 +102,7 @@ static void test_nowhere(void **state)
 	assert_int_equal(x.s.n_fresh, LUSTRE_PORTS - 2);
 	ibcc_collector_redirect_say(x.c, x.t, LUSTRE_SRC1, text, sizeof(text));
 	assert_non_null(strstr(text, "src1 redirects requests for its counters to an address that "
-				     "is not used (a GID without a LID)"));
+				     "ibcc-tune does not use (a GID without a LID)"));
 	ibcc_collector_redirect_say(x.c, x.t, LUSTRE_SRC2, text, sizeof(text));
 	assert_non_null(strstr(text, "(no unicast LID)"));
 	teardown(&x);

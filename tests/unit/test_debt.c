@@ -85,7 +85,7 @@ static void test_notes(void **state)
 						   .err = IBCC_CHANGE_REFUSED };
 	ibcc_debt_note(&one[0], &x, &r);
 	ibcc_debt_note(&one[1], &x, &r);
-	assert_string_equal(ibcc_debt_cause(&one[0]), "takes the values, and reads back others");
+	assert_string_equal(ibcc_debt_cause(&one[0]), "accepts the values, but reads back others");
 	assert_string_equal(ibcc_debt_cause(&one[1]), "refuses the values");
 	again[0].off = true; /* another wish since */
 	again[2].txn = 5;

@@ -344,7 +344,7 @@ static void test_same_port(void **state)
 	first = leader(&w);
 	assert_true(first < 2);
 	assert_int_equal(ibcc_election_may_write(&w.e[1 - first], w.now, &why), -EPERM);
-	assert_non_null(strstr(why.text, "which is ours, too"));
+	assert_non_null(strstr(why.text, "the port of this daemon, too"));
 	run(&w, 600);
 	assert_int_equal(leader(&w), first);
 	w.dead[first] = true;

@@ -55,7 +55,7 @@ static void test_one_holder(void **state)
 		fd = take(name, &why);
 		assert_true(fd >= 0);
 		assert_int_equal(take(name, &why), -EBUSY);
-		snprintf(who, sizeof(who), "process %d has ", (int)getpid());
+		snprintf(who, sizeof(who), "process %d holds the lock ", (int)getpid());
 		assert_non_null(strstr(why.text, who));
 		assert_int_equal(take_elsewhere(name, 0), -EBUSY);
 		close(fd);

@@ -164,7 +164,8 @@ static void test_greetings(void **state)
 	} cases[] = {
 		{ REFUSE, -EPERM, "come back later" },
 		{ GARBAGE, -EPROTO, "protocol" },
-		{ OLD_VERSION, -EPROTONOSUPPORT, "protocol version 99, we 7: install both" },
+		{ OLD_VERSION, -EPROTONOSUPPORT,
+		  "protocol version 99, this program speaks 7: install both" },
 		{ HANG_UP, -ENOTCONN, "broke" },
 	};
 	struct ibcc_plugin *p = start(silent);

@@ -86,7 +86,9 @@ static void test_some(void **state)
 	assert_int_equal(x.who.first[0].sls, 1 << 3);
 	assert_int_equal(x.who.first[1].port, x.root[2].port);
 	assert_int_equal(x.who.first[1].sls, 0);
-	assert_names(&x, "sw2 port 1 (SL 3), sw2 port 5 (its SLs are not known)");
+	assert_names(
+		&x,
+		"sw2 port 1 (SL 3), sw2 port 5 (the service levels of its flows are not known)");
 	done(&x);
 }
 

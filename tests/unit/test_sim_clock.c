@@ -119,8 +119,8 @@ static void test_foreign(void **state)
 	assert_int_equal(symlink(path, files_path("link")), 0);
 	assert_refused(files_path("link"), NOW_NS, -EPERM, "symbolic link");
 	assert_int_equal(mkfifo(files_path("fifo"), 0644), 0);
-	assert_refused(files_path("fifo"), NOW_NS, -EPERM, "no regular file");
-	assert_refused("/dev/null", NOW_NS, -EPERM, "no regular file");
+	assert_refused(files_path("fifo"), NOW_NS, -EPERM, "not a regular file");
+	assert_refused("/dev/null", NOW_NS, -EPERM, "not a regular file");
 	/* Root's programs may be on another user's fabric. */
 	if (geteuid() == 0)
 		assert_int_equal(chown(path, 65534, 65534), 0);

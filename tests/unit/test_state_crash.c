@@ -191,7 +191,7 @@ static void test_fifo(void **state)
 	s = ibcc_state_open(files_path("fifo.db"), &err, &why);
 	assert_non_null(s);
 	assert_non_null(ibcc_state_trouble(s));
-	assert_non_null(strstr(ibcc_state_trouble(s), "fifo.db: it is no regular file"));
+	assert_non_null(strstr(ibcc_state_trouble(s), "fifo.db: it is not a regular file"));
 	ibcc_state_close(s);
 	alarm(0);
 }

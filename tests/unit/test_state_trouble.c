@@ -260,7 +260,7 @@ static void test_never_known(void **state)
 	s = ibcc_state_open(file, &err, &why);
 	assert_non_null(s);
 	assert_trouble(s, "not a database");
-	assert_trouble(s, "move it aside");
+	assert_trouble(s, "move the file aside");
 	assert_int_equal(ibcc_state_undo(s, 0, &p, &first, NULL, &why), -EIO);
 	assert_non_null(strstr(why.text, "disable"));
 	assert_null(ibcc_state_history(s, 1, &err));

@@ -68,7 +68,8 @@ static void test_collision(void **state)
 
 	assert_int_equal(ways(f, LEAF, 3, 32000, 3000, &other), IBCC_WAYS_FREE);
 	assert_int_equal(other, fabric_port(f->t, LEAF, 4));
-	assert_true(says(f, "path collision: multipath, but endpoints must place out of order"));
+	assert_true(says(f, "path collision: multipath routing helps if the hosts accept packets "
+			    "out of order"));
 	assert_true(says(f, "leaf0 port 3"));
 	assert_true(says(f, "leaf0 port 4"));
 	assert_int_equal(ways(f, LEAF, 4, 3000, 32000, &other), IBCC_WAYS_FREE);
@@ -87,7 +88,7 @@ static void test_endpoint(void **state)
 	uint32_t other;
 
 	assert_int_equal(ways(f, LEAF, 1, 32000, 0, &other), IBCC_WAYS_ENDPOINT);
-	assert_true(says(f, "end-point congestion: tune CC, multipath will not help"));
+	assert_true(says(f, "endpoint congestion: congestion control helps, other paths do not"));
 	assert_true(says(f, "leaf0 port 1"));
 	/* From a root switch down, there is one way to a leaf, whatever else is idle. */
 	assert_int_equal(ways(f, ROOT, 1, 0, 0, &other), IBCC_WAYS_UNKNOWN);
@@ -118,7 +119,7 @@ static void test_adaptive(void **state)
 	f->v.n_loose = 2;
 	f->v.loose_sls = 1u << 3 | 1u << 5;
 	ways(f, LEAF, 1, 32000, 0, &other);
-	assert_true(says(f, "end-point congestion: tune CC, multipath will not help"));
+	assert_true(says(f, "endpoint congestion: congestion control helps, other paths do not"));
 	assert_true(says(f, "; reordering on RC endpoints: take this SL out of adaptive routing "
 			    "(SL 3, 5), unless"));
 	/* All have several ways: it is not the tables that collide. */
