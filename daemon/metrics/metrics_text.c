@@ -90,11 +90,12 @@ static void service(struct ibcc_text *o, const struct ibcc_metrics_service *s)
 	GAUGE(o, "ibcc_mode_apply", "Whether the configuration has mode apply.", s->apply);
 	GAUGE(o, "ibcc_paused", "Whether a daemon in mode apply writes nothing since a rollback.",
 	      s->paused);
-	GAUGE(o, "ibcc_state_file_ok", "Whether changes can be written down.", s->state_file_ok);
+	GAUGE(o, "ibcc_state_file_ok", "Whether the state file can record changes.",
+	      s->state_file_ok);
 	GAUGE(o, "ibcc_fabric_whole", "Whether discovery of the fabric has no gaps.",
 	      s->fabric_whole);
 	head(o, "ibcc_owed_endports", "gauge",
-	     "Endports at which a rollback or a disable is still to be done.");
+	     "Endports at which a rollback or a disable is not complete yet.");
 	one_of(o, "ibcc_owed_endports", "state", "present", s->owed_present);
 	one_of(o, "ibcc_owed_endports", "state", "away", s->owed_away);
 	COUNTER(o, "ibcc_set_mads_total", "Set MADs sent, by the daemon or the plugin for it.",
@@ -116,7 +117,8 @@ static void totals(struct ibcc_text *o, const struct ibcc_metrics_totals *t)
 	COUNTER(o, "ibcc_passes_total", "Polling cycles.", t->passes);
 	COUNTER(o, "ibcc_passes_fast_total", "Polling cycles that read only the ports that matter.",
 		t->fast_passes);
-	COUNTER(o, "ibcc_passes_failed_total", "Passes that came to no decision for an error.",
+	COUNTER(o, "ibcc_passes_failed_total",
+		"Polling cycles that ended with an error and without a decision.",
 		t->failed_passes);
 	head(o, "ibcc_decisions_total", "counter",
 	     "Decisions: nothing to change, changes proposed, written, or refused.");
@@ -128,7 +130,7 @@ static void totals(struct ibcc_text *o, const struct ibcc_metrics_totals *t)
 		one_of(o, "ibcc_root_decisions_total", "code",
 		       ibcc_decision_name((enum ibcc_decision_code)i), t->codes[i]);
 	head(o, "ibcc_writes_total", "counter",
-	     "Attributes written, by what reading them back said.");
+	     "Attributes written, by the result of reading them back.");
 	one_of(o, "ibcc_writes_total", "outcome", "verified", t->verified);
 	one_of(o, "ibcc_writes_total", "outcome", "failed", t->unverified);
 }
@@ -136,7 +138,8 @@ static void totals(struct ibcc_text *o, const struct ibcc_metrics_totals *t)
 static void mads(struct ibcc_text *o, const struct ibcc_transport_stats *t)
 {
 	COUNTER(o, "ibcc_mads_sent_total", "MADs sent by the daemon, with retries.", t->sent);
-	COUNTER(o, "ibcc_mads_retried_total", "MADs sent again for want of an answer.", t->retried);
+	COUNTER(o, "ibcc_mads_retried_total", "MADs sent again because no answer came.",
+		t->retried);
 	COUNTER(o, "ibcc_mads_answered_total", "MADs answered.", t->answered);
 	COUNTER(o, "ibcc_mads_refused_total", "MADs answered with an error.", t->refused);
 	COUNTER(o, "ibcc_mads_timed_out_total", "MADs without an answer to any attempt.",
@@ -152,7 +155,7 @@ static void fabric(struct ibcc_text *o, const struct ibcc_metrics *m)
 	head(o, "ibcc_nodes", "gauge", "Nodes of the fabric.");
 	one_of(o, "ibcc_nodes", "type", "switch", switches);
 	one_of(o, "ibcc_nodes", "type", "ca", m->n_nodes - switches);
-	head(o, "ibcc_ports", "gauge", "Ports by what the last pass read of them.");
+	head(o, "ibcc_ports", "gauge", "Ports by the result of their last reading.");
 	one_of(o, "ibcc_ports", "state", "fresh", m->n_fresh);
 	one_of(o, "ibcc_ports", "state", "stale", m->n_stale);
 	one_of(o, "ibcc_ports", "state", "unreachable", m->n_unreachable);
@@ -160,14 +163,16 @@ static void fabric(struct ibcc_text *o, const struct ibcc_metrics *m)
 	      m->n_unsure);
 	GAUGE(o, "ibcc_ports_fast", "Ports that are read more often than the others.", m->n_focus);
 	GAUGE(o, "ibcc_endports", "Ports with a LID.", m->n_endports);
-	COUNTER(o, "ibcc_passes_cut_total", "Passes that came to their deadline.", m->passes_cut);
-	head(o, "ibcc_pass_duration_seconds", "gauge", "What reading the counters took last.");
+	COUNTER(o, "ibcc_passes_cut_total", "Polling cycles that ran into their deadline.",
+		m->passes_cut);
+	head(o, "ibcc_pass_duration_seconds", "gauge",
+	     "Duration of the last reading of the counters.");
 	ibcc_put(o, "ibcc_pass_duration_seconds ");
 	ibcc_put_parts(o, m->pass_ns / 1000, MILLION);
 	ibcc_put(o, "\n");
-	GAUGE(o, "ibcc_writes_pending", "Writes of the plan that are not on the fabric.",
+	GAUGE(o, "ibcc_writes_pending", "Planned changes that are not on the fabric.",
 	      m->n_pending);
-	GAUGE(o, "ibcc_drifted_settings", "Settings that are not as the daemon left them.",
+	GAUGE(o, "ibcc_drifted_settings", "Settings that differ from what the daemon wrote.",
 	      m->n_drifted);
 	GAUGE(o, "ibcc_unknown_origin_endports",
 	      "Endports with congestion control on that the state file does not know.",
@@ -179,10 +184,10 @@ static void fabric(struct ibcc_text *o, const struct ibcc_metrics *m)
 	GAUGE(o, "ibcc_tree_faulty_links",
 	      "Slow links and ports with link errors on the path to a congestion root.",
 	      m->n_tree_faults);
-	GAUGE(o, "ibcc_held_back_endports", "Adapters that settings hold back at all times.",
+	GAUGE(o, "ibcc_held_back_endports", "Adapters that settings throttle at all times.",
 	      m->n_held_back);
 	GAUGE(o, "ibcc_held_below_endports",
-	      "Adapters that marks can hold back more than the last decision means.",
+	      "Adapters that marks can throttle more than the last decision allows.",
 	      m->n_held_below);
 }
 
@@ -396,12 +401,12 @@ static void roots(struct ibcc_text *o, const struct ibcc_metrics *m)
 	static const struct {
 		const char *name, *help;
 	} of[] = {
-		{ "ibcc_root_rate_bytes_per_second",
-		  "Data that a port where congestion starts sends." },
-		{ "ibcc_root_link_bytes_per_second", "Data that its link could carry." },
-		{ "ibcc_root_wait_ratio", "Share of the time that it waits itself." },
+		{ "ibcc_root_rate_bytes_per_second", "Data that a congestion root sends." },
+		{ "ibcc_root_link_bytes_per_second", "Data that the root's link could carry." },
+		{ "ibcc_root_wait_ratio",
+		  "Share of the time in which the root itself is blocked." },
 		{ "ibcc_root_contributors", "Adapters that cause the congestion." },
-		{ "ibcc_root_victims", "Adapters that suffer from it." },
+		{ "ibcc_root_victims", "Adapters that suffer from the congestion." },
 	};
 
 	GAUGE(o, "ibcc_roots", "Ports where congestion starts.", m->n_roots);
@@ -432,7 +437,8 @@ static void state_of(struct ibcc_text *o, const struct ibcc_metrics *m,
 /* For each root, one of the words is 1 and the others are 0. */
 static void root_states(struct ibcc_text *o, const struct ibcc_metrics *m)
 {
-	head(o, "ibcc_root_phase", "gauge", "How far control of a root is: see ibcc-tune-json(7).");
+	head(o, "ibcc_root_phase", "gauge",
+	     "Phase of the control of a root: see ibcc-tune-json(7).");
 	for (uint32_t i = 0; i < m->n_followed; i++)
 		for (unsigned int k = 0; m->followed[i].has_phase && k < IBCC_PHASES; k++)
 			state_of(o, m, &m->followed[i], "ibcc_root_phase", "phase",
@@ -540,12 +546,12 @@ static void loop(struct ibcc_text *o, const struct ibcc_metrics_now *now)
 	states(o, "ibcc_state", "State of the daemon, as /healthz and ibcc-tune status have it.",
 	       all, now->state);
 	GAUGE(o, "ibcc_config_last_reload_successful",
-	      "Whether the last reading of the configuration was taken over.", now->last_reload_ok);
-	GAUGE(o, "ibcc_last_pass_timestamp_seconds", "When a pass last went well.",
+	      "Whether the last reload of the configuration succeeded.", now->last_reload_ok);
+	GAUGE(o, "ibcc_last_pass_timestamp_seconds", "When a polling cycle last succeeded.",
 	      (uint64_t)now->last_pass_s);
 	if (now->on_trial)
 		GAUGE(o, "ibcc_trial_seconds_left",
-		      "Time in which what is on trial can be confirmed.", now->trial_s);
+		      "Time that is left to confirm the change on trial.", now->trial_s);
 	if (now->elects)
 		GAUGE(o, "ibcc_leader", "Whether this daemon was elected to write.", now->leads);
 }

@@ -30,6 +30,21 @@ jq -e '([.panels[].id] | length == (unique | length)) and (.panels | all(.gridPo
 jq -e '[.panels[].title] | contains(["Blocked senders"]) and any(startswith("Why: "))' "$dashboard" >/dev/null ||
 	not_ok "the dashboard does not show which senders are blocked, and why"
 echo "ok - all that the dashboard shows is exported"
+# What Grafana's published kind of a dashboard (kinds/dashboard/dashboard_kind.cue) asks of these members, and a unit for
+# each axis. A table has units by column, and a panel with words in place of numbers needs none.
+jq -e '(.schemaVersion | type) == "number" and (.editable | type) == "boolean" and (.time | .from and .to)
+	and (.uid | test("^[a-z-]{8,40}$"))
+	and (.annotations.list | all(.name and .iconColor and (.enable | type) == "boolean" and .datasource.uid))
+	and (.templating.list | all(.name and (.type | IN("query", "datasource")) and .query))
+	and (.panels | all((.type | length > 0) and (.id | type) == "number" and (.options | type) == "object"
+		and (.fieldConfig | (.defaults | type) == "object" and (.overrides | all(.matcher.id and .properties)))
+		and (.gridPos | .h > 0 and .w > 0 and .x >= 0 and .y >= 0)
+		and (.targets | all(.refId and .datasource.uid)) and ([.targets[].refId] | length == (unique | length))))' \
+	"$dashboard" >/dev/null || not_ok "$dashboard has not the form of a Grafana dashboard"
+jq -r '.panels[] | select((.title // "") == "" or (.description // "") == "" or (.type != "table" and .options.textMode != "name"
+	and .fieldConfig.defaults.mappings == null and .fieldConfig.defaults.unit == null)) | .id' "$dashboard" >"$tmp/bare"
+[ ! -s "$tmp/bare" ] || not_ok "panels without a title, a description or a unit: $(tr '\n' ' ' <"$tmp/bare")"
+echo "ok - the dashboard has Grafana's form, and each panel a title, a description and units"
 
 sed -n '/expr:/,/for:/p' "$rules" | names >"$tmp/names"
 only_exported "$rules" "$tmp/names"
