@@ -195,7 +195,8 @@ static json_t *console(struct ibcc_requests *q, const struct ibcc_jsonl_request 
 	int err = line ? ibcc_ibsim_console(q->ibsim, line, on_printed, q) : -EINVAL;
 
 	if (err == -EBUSY)
-		return ibcc_jsonl_error(err, "ibsim's console is busy");
+		return ibcc_jsonl_error(err,
+					"ibsim's console is busy with another line: try again");
 	if (err)
 		return ibcc_jsonl_error(err, "console: want one line of at most 125 characters");
 	q->console_client = r->client;

@@ -59,8 +59,8 @@ json_t *ibcc_requests_info(const struct ibcc_requests *q, const json_t *rq)
 		if (!name)
 			return ibcc_jsonl_error(
 				-ENAMETOOLONG,
-				"%s: ibsim takes clients at nodes whose description "
-				"or id has at most %u bytes",
+				"%s: this name is too long: ibsim accepts clients only at nodes "
+				"whose description or id has at most %u bytes",
 				host, IBCC_WIRE_NODE_BYTES - 1);
 	} else {
 		name = first_host(q);

@@ -312,7 +312,8 @@ json_t *ibcc_requests_set(const struct ibcc_requests *q, const json_t *rq)
 
 		err = text ? set_key(q, key, text) : -EINVAL;
 		if (err == -ENOKEY)
-			return ibcc_jsonl_error(err, "%s: no such key", key);
+			return ibcc_jsonl_error(err, "%s: no such key; ibcc-sim(1) lists the keys",
+						key);
 		if (err == -ENOENT)
 			return ibcc_jsonl_error(err, "%s: no such node", key);
 		if (err == -ENOTUNIQ)
@@ -321,8 +322,9 @@ json_t *ibcc_requests_set(const struct ibcc_requests *q, const json_t *rq)
 						"node's GUID as 0x...",
 						key);
 		if (err == -EINVAL)
-			return ibcc_jsonl_error(err, "%s: got %s, which it cannot be", key,
-						text ? text : "no text");
+			return ibcc_jsonl_error(
+				err, "%s: cannot be set to %s; ibcc-sim(1) lists the values", key,
+				text ? text : "no text");
 		if (err)
 			return ibcc_jsonl_error(err, "%s: %s", key, strerror(-err));
 	}

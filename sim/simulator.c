@@ -141,8 +141,8 @@ static void tell_missing(const struct ibcc_world *w)
 		ibcc_world_flow_read(w, i, &f);
 		if (f.missing)
 			fprintf(stderr,
-				"ibcc-sim: flow %s sends nothing: ibsim does not show %s, or no "
-				"links lead there from the first host\n",
+				"ibcc-sim: flow %s sends nothing: ibsim's fabric has no node %s, "
+				"or no links lead to it from the first host\n",
 				f.spec->name, f.missing);
 	}
 }
@@ -204,7 +204,8 @@ static void on_died(void *arg, const char *why)
 		sd_event_exit(s->ev, 1);
 		return;
 	}
-	fprintf(stderr, "ibcc-sim: starting ibsim again; its fabric has to be brought up again\n");
+	fprintf(stderr, "ibcc-sim: starting ibsim again; the subnet manager has to bring its "
+			"fabric up again\n");
 	ibcc_ibsim_free(s->ibsim);
 	err = start_ibsim(s);
 	if (err) {
@@ -432,7 +433,9 @@ int ibcc_simulator_run(const struct ibcc_simulator_options *o)
 		r = sd_event_loop(s.ev);
 	else if (!s.refused)
 		fprintf(stderr, "ibcc-sim: %s: %s\n", o->name,
-			r == -EADDRINUSE ? "another simulator has this name" : strerror(-r));
+			r == -EADDRINUSE
+				? "another simulator has this name: choose another one by --name"
+				: strerror(-r));
 	ibcc_jsonl_free(s.requests.server);
 	ibcc_proxy_free(s.proxy);
 	ibcc_observer_free(s.observer);

@@ -20,12 +20,12 @@ struct options {
 static const struct ibcc_option list_options[] = { IBCC_OPTION_JSON(struct options) };
 
 static const struct ibcc_option options[] = {
-	{ "all", 0, IBCC_OPTION_FLAG, NULL, "All that there are, in place of names",
+	{ "all", 0, IBCC_OPTION_FLAG, NULL, "All of them, in place of names",
 	  .at = offsetof(struct options, all), .in_arguments = true },
 	IBCC_OPTION_JSON(struct options),
-	{ "short", 0, IBCC_OPTION_FLAG, NULL, "The shortened form of an experiment",
+	{ "short", 0, IBCC_OPTION_FLAG, NULL, "Run the shortened form of an experiment",
 	  .at = offsetof(struct options, exp.shortened) },
-	{ "seed", 0, IBCC_OPTION_NUMBER, "N", "Another seed than the scenario's",
+	{ "seed", 0, IBCC_OPTION_NUMBER, "N", "This seed, in place of the scenario's",
 	  .at = offsetof(struct options, exp.seed), 1, UINT32_MAX },
 	IBCC_OPTION_SET(struct options, set),
 	{ "plot", 0, IBCC_OPTION_TEXT, "FILE", "Write throughput over time as SVG",
@@ -223,7 +223,7 @@ static int tune(const struct ibcc_command *c, int argc, char **argv)
 
 const struct ibcc_command ibcc_bench_list = {
 	.name = "list",
-	.what = "experiments there are",
+	.what = "list the experiments",
 	.option = list_options,
 	.n_options = sizeof(list_options) / sizeof(*list_options),
 	.run = list,
@@ -242,7 +242,7 @@ const struct ibcc_command ibcc_bench_run = {
 const struct ibcc_command ibcc_bench_tune = {
 	.name = "tune",
 	.arguments = "NAME|FILE... | --all",
-	.what = "the live loop against static settings and its targets",
+	.what = "compare the live loop with static settings and with its targets",
 	.most = -1,
 	.option = options,
 	.n_options = sizeof(options) / sizeof(*options),

@@ -38,13 +38,13 @@ static int read_seed(void *set, const char *text)
 
 static const struct ibcc_option options[] = {
 	IBCC_OPTION_JSON(struct options),
-	{ "csv", 0, IBCC_OPTION_TEXT, "FILE", "Write the samples, a number a line",
+	{ "csv", 0, IBCC_OPTION_TEXT, "FILE", "Write the samples as CSV, one number a line",
 	  .at = offsetof(struct options, csv) },
 	{ "plot", 0, IBCC_OPTION_TEXT, "FILE", "Write throughput, queues and CCTI over time as SVG",
 	  .at = offsetof(struct options, plot) },
-	{ "samples", 0, IBCC_OPTION_NUMBER, "N", "Samples of the whole time",
+	{ "samples", 0, IBCC_OPTION_NUMBER, "N", "Number of samples over the whole time",
 	  .at = offsetof(struct options, samples), 1, MAX_SAMPLES },
-	{ "seed", 0, IBCC_OPTION_READ, "N", "Another seed than the scenario's",
+	{ "seed", 0, IBCC_OPTION_READ, "N", "This seed, in place of the scenario's",
 	  .at = offsetof(struct options, set), .read = read_seed },
 	IBCC_OPTION_SET(struct options, set),
 };

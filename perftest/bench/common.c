@@ -56,9 +56,8 @@ int ibcc_bench_folder(char *buf, size_t len)
 		if (!ibcc_bench_beside(beside[i], buf, len) && has_experiments(buf))
 			return 0;
 	fprintf(stderr,
-		"%s: its experiments and scenarios are not where it looks: in ../share/ibcc-tune "
-		"beside "
-		"its own folder, as installed, or in the source tree that it was built in. Run it "
+		"%s: found no experiments and scenarios, neither in ../share/ibcc-tune beside its "
+		"own folder, as installed, nor in the source tree that it was built in. Run it "
 		"there, or name files by their paths\n",
 		program_invocation_short_name);
 	return -ENODATA;

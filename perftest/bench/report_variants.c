@@ -123,10 +123,11 @@ static void say_rounds(const struct ibcc_exp_variant *v, const struct ibcc_exp_r
 
 	if (!l->n_rounds)
 		return;
-	fprintf(out, "\n%s, %u passes:\n", v->name, l->passes);
+	fprintf(out, "\n%s, %u polling cycles:\n", v->name, l->passes);
 	for (uint32_t i = 0; i < l->n_rounds && i < MAX_ROUNDS; i++)
-		fprintf(out, "  pass %u, %u changes%s: %s\n", l->round[i].pass, l->round[i].changes,
-			l->round[i].failed ? ", not all took effect" : "", l->round[i].summary);
+		fprintf(out, "  polling cycle %u, %u changes%s: %s\n", l->round[i].pass,
+			l->round[i].changes, l->round[i].failed ? ", not all took effect" : "",
+			l->round[i].summary);
 	if (l->n_rounds > MAX_ROUNDS)
 		fprintf(out, "  and %u more\n", l->n_rounds - MAX_ROUNDS);
 }

@@ -34,7 +34,7 @@ cp "$bench" "$TMP/alone/a/b/c"
 for command in 'run --all' 'run lustre' 'tune --all' list; do
 	# shellcheck disable=SC2086 # a command and its option
 	status 1 "$TMP/alone/a/b/c/ibcc-bench" $command
-	check "$command: it says where it looks" grep -q 'its experiments and scenarios are not where it looks' "$TMP/err"
+	check "$command: it says where it looks" grep -q 'found no experiments and scenarios' "$TMP/err"
 done
 status 1 "$lab" speed no-such-load
 check "the loads that there are are told" grep -q 'no load "no-such-load"; there are uniform-128, ' "$TMP/err"
