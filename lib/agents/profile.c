@@ -16,7 +16,8 @@
 #define QIB_CAP2 (1u << 26)
 
 const char *const ibcc_profile_names[] = {
-	"plain", "connectx-3", "connectx-6", "switch-ib2", "quantum2", "qib", "sharp-an", NULL,
+	"plain",    "connectx-3", "connectx-6", "switchx", "switch-ib2",
+	"quantum2", "qib",        "sharp-an",   NULL,
 };
 
 const char *const ibcc_nvidia_cc_names[] = { "none", "off", "on", NULL };
@@ -36,6 +37,12 @@ static const struct ibcc_profile profiles[] = {
 	  .kernel_pma = true,
 	  .firmware = { 20, 31, 1014 },
 	  .nvidia_cc = IBCC_NVIDIA_CC_OFF },
+	{ .vendor_id = IBCC_VENDOR_MELLANOX,
+	  .device_id = 0xc738,
+	  .cap_mask = WAITS,
+	  .cap_mask2 = IBCC_PMA_CAP2_EXT_XMIT_WAIT,
+	  .tick = 31,
+	  .firmware = { 9, 4, 5110 } },
 	{ .vendor_id = IBCC_VENDOR_MELLANOX,
 	  .device_id = 0xcf08,
 	  .cap_mask = WAITS,
@@ -75,8 +82,8 @@ static bool aggregates(const struct ibcc_device *d)
 	return d->kind == IBCC_DEVICE_AGGREGATION;
 }
 
-/* The family whose profile stands for a family: switches have two, one for NVIDIA's newer
- * congestion control.
+/* The family whose profile stands for a family. Switches have three: one for each generation of
+ * congestion control (ibcc_device_generation()).
  */
 static enum ibcc_device_family kin(enum ibcc_device_family f)
 {
@@ -85,7 +92,7 @@ static enum ibcc_device_family kin(enum ibcc_device_family f)
 	case IBCC_FAMILY_MLX5:
 	case IBCC_FAMILY_QIB: return f;
 	case IBCC_FAMILY_INFINISCALE:
-	case IBCC_FAMILY_SWITCHX:
+	case IBCC_FAMILY_SWITCHX: return IBCC_FAMILY_SWITCHX;
 	case IBCC_FAMILY_SWITCH_IB:
 	case IBCC_FAMILY_SWITCH_IB2: return IBCC_FAMILY_SWITCH_IB2;
 	case IBCC_FAMILY_QUANTUM:

@@ -74,7 +74,7 @@ static void test_mistakes(void **state)
 		 "%11:5: devices.nodes: got \"x\", want a node of the topology\n"
 		 "%12:15: devices.nodes.tick: got \"256\", want a whole number from 0 to 255\n"
 		 "%13:18: devices.nodes.profile: got \"qip\", want plain, connectx-3, connectx-6, "
-		 "switch-ib2, quantum2, qib or sharp-an (did you mean qib?)\n"
+		 "switchx, switch-ib2, quantum2, qib or sharp-an (did you mean qib?)\n"
 		 "%13:28: devices.nodes.a10: got \"3\", want true or false\n");
 	text_bad(HEAD SMALL FLOW "devices: {nodes: [a]}\n",
 		 "%9:18: devices.nodes: got a list, want a mapping of nodes\n");
