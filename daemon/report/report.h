@@ -135,10 +135,11 @@ json_t *ibcc_report_ways(const struct ibcc_cycle *c);
 json_t *ibcc_report_routing(const struct ibcc_cycle *c);
 
 /* What each device type supports: {"schema","version","types","nvidia","routing"}. A type is
- * {"vendor_id","device_id","name","type","count"} and, for each property, an object of values with
- * counts: "annex_a10", "table_entries", "port_block", "attributes", "cc_key", "counters", "tick",
- * "link_mbps" (ports), "nvidia_cc", "adaptive_routing", "firmware". It contains no GUID, LID or
- * name of a node.
+ * {"vendor_id","device_id","name","type","count","generation","mechanism","action"}, of which the
+ * last three are documented and not answered (ibcc_device_facts()), and, for each property, an
+ * object of values with counts: "annex_a10", "table_entries", "port_block", "attributes", "cc_key",
+ * "counters", "tick", "link_mbps" (ports), "nvidia_cc", "adaptive_routing", "firmware". It contains
+ * no GUID, LID or name of a node.
  */
 json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p);
 

@@ -55,6 +55,7 @@ static const char *kind(const struct ibcc_topo_node *n, const struct ibcc_device
 static json_t *type_of(struct inventory *v, const struct ibcc_topo_node *n)
 {
 	const struct ibcc_device *d = ibcc_device_find(n->vendor_id, n->device_id);
+	const struct ibcc_generation_facts *g;
 	char vendor[16], device[16];
 	json_t *o;
 	size_t i;
@@ -66,8 +67,10 @@ static json_t *type_of(struct inventory *v, const struct ibcc_topo_node *n)
 		    !strcmp(json_string_value(json_object_get(o, "device_id")), device) &&
 		    !strcmp(json_string_value(json_object_get(o, "type")), kind(n, d)))
 			return o;
-	o = json_pack("{ss ss ss ss si}", "vendor_id", vendor, "device_id", device, "name",
-		      d ? d->name : "", "type", kind(n, d), "count", 0);
+	g = ibcc_device_facts(ibcc_device_generation(d));
+	o = json_pack("{ss ss ss ss si ss ss ss}", "vendor_id", vendor, "device_id", device, "name",
+		      d ? d->name : "", "type", kind(n, d), "count", 0, "generation", g->name,
+		      "mechanism", g->mechanism, "action", g->action);
 	json_array_append_new(v->types, o);
 	return o;
 }

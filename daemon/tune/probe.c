@@ -12,6 +12,8 @@
 #define CELL         256
 #define NVIDIA       7 /* of the properties below */
 #define N_PROPERTIES 11
+/* Columns in front of the properties. */
+#define FIRST_PROPERTY 4
 
 /* Values of a property: "yes", or "off (3); on (5)" if devices differ. A rate is that of a port, of
  * which a device has several: "4000.0 (190 ports)".
@@ -51,16 +53,19 @@ static void add_type(struct libscols_table *t, const json_t *type)
 						  "link_mbps",  "nvidia_cc",     "adaptive_routing",
 						  "cc_key",     "firmware" };
 	json_int_t count = tune_int(type, "count");
-	char device[96], number[24], cell[N_PROPERTIES][CELL], algorithm[CELL];
+	char device[96], number[24], documented[CELL], cell[N_PROPERTIES][CELL], algorithm[CELL];
 	size_t len;
-	const char *row[3 + N_PROPERTIES] = { device, tune_str(type, "type"), number };
+	const char *row[FIRST_PROPERTY + N_PROPERTIES] = { device, tune_str(type, "type"), number,
+							   documented };
 
 	snprintf(device, sizeof(device), "%s%s%s/%s", tune_str(type, "name"),
 		 tune_str(type, "name")[0] ? " " : "", tune_str(type, "vendor_id"),
 		 tune_str(type, "device_id"));
 	snprintf(number, sizeof(number), "%lld", (long long)count);
+	snprintf(documented, sizeof(documented), "%s: %s", tune_str(type, "mechanism"),
+		 tune_str(type, "action"));
 	for (size_t i = 0; i < N_PROPERTIES; i++)
-		row[3 + i] = values(cell[i], type, properties[i], count);
+		row[FIRST_PROPERTY + i] = values(cell[i], type, properties[i], count);
 	len = strlen(cell[NVIDIA]);
 	if (values(algorithm, type, "nvidia_algorithm", count)[0])
 		snprintf(cell[NVIDIA] + len, CELL - len, ", %s", algorithm);
@@ -73,6 +78,8 @@ static void print_types(const json_t *a)
 		{ "DEVICE", IBCC_LEFT, "vendor and device identifiers" },
 		{ "TYPE", IBCC_LEFT, "switch or channel adapter" },
 		{ "COUNT", IBCC_RIGHT, "devices of this type" },
+		{ "DOCUMENTED", IBCC_WRAP,
+		  "congestion control of this generation, and what ibcc-tune does there" },
 		{ "ANNEX A10", IBCC_LEFT,
 		  "whether the device supports congestion control as ibcc-tune sets it" },
 		{ "TABLE", IBCC_LEFT, "entries of the congestion control table" },
@@ -86,7 +93,7 @@ static void print_types(const json_t *a)
 		{ "CC_KEY", IBCC_LEFT, "key that the device wants for congestion control" },
 		{ "FIRMWARE", IBCC_LEFT, "version of the firmware" },
 	};
-	struct libscols_table *t = tune_table_new(columns, 3 + N_PROPERTIES);
+	struct libscols_table *t = tune_table_new(columns, FIRST_PROPERTY + N_PROPERTIES);
 	const json_t *o;
 	size_t i;
 

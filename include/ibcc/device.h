@@ -42,6 +42,31 @@ enum ibcc_device_family {
 	IBCC_FAMILY_QIB, /* QLogic and Intel True Scale adapters */
 };
 
+/* Generations of devices by their congestion control. Those of an IBA fabric are named by the link
+ * rate that they brought.
+ */
+enum ibcc_generation {
+	IBCC_GENERATION_FDR,   /* FDR and older: Annex A10 */
+	IBCC_GENERATION_EDR,   /* Annex A10, but of its attributes only CongestionLog works */
+	IBCC_GENERATION_HDR,   /* HDR and later: NVIDIA's own control */
+	IBCC_GENERATION_OTHER, /* nothing is documented */
+};
+#define IBCC_GENERATIONS (IBCC_GENERATION_OTHER + 1u)
+
+/* What is documented of a generation's congestion control, and what ibcc-tune does there. None of
+ * the strings is NULL but `refusal`.
+ */
+struct ibcc_generation_facts {
+	const char *name;      /* "HDR and later" */
+	const char *devices;   /* those of ibcc_device_generation(), in words */
+	const char *mechanism; /* "Annex A10" */
+	const char *action;    /* "tuned" */
+	/* Why no settings are written to a device of this generation, as a predicate of the node's
+	 * name: "supports only ...". NULL: its answers decide.
+	 */
+	const char *refusal;
+};
+
 /* What a tick of PortXmitWait is. A symbol time is that of a byte on one lane (IBA vol. 1,
  * 16.1.3.2), so n of them are n bytes times the lanes of the link.
  */
@@ -87,6 +112,14 @@ bool ibcc_device_has_kernel_pma(const struct ibcc_device *d, uint32_t vendor_id,
  * found like the others'; see its kind.
  */
 const struct ibcc_device *ibcc_device_find(uint32_t vendor_id, uint16_t device_id);
+
+/* The generation of a device; NULL: IBCC_GENERATION_OTHER. That of a switch, since switches mark
+ * packets; of adapters it tells those apart that have the control of such switches. ConnectX-4 and
+ * -5, Connect-IB and the first BlueField are IBCC_GENERATION_OTHER, as only their switches'
+ * vendor's release notes speak of a congestion log. Source: doc/compatibility.md.
+ */
+enum ibcc_generation ibcc_device_generation(const struct ibcc_device *d);
+const struct ibcc_generation_facts *ibcc_device_facts(enum ibcc_generation g);
 
 /* Whether a node of a topology is a host that data may go to: a channel adapter that has a link and
  * is no SHARP aggregation node.

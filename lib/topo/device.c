@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What is known of devices by their vendor and device IDs, in ascending order of both: name,
  * family, kind, unit of PortXmitWait, and how sure that is (proved or inferred;
- * doc/compatibility.md has the sources).
+ * doc/compatibility.md has the sources). Behind that, what is known of each generation's congestion
+ * control: probe, reasons, README.md and doc/compatibility.md speak from that table.
  */
 #include <ibcc/device.h>
 
@@ -93,6 +94,62 @@ static const struct ibcc_device devices[] = {
 	{ IBCC_VENDOR_QLOGIC, 0x7220, 0x7220, "QLE7240/7280", HCA(QIB, SAMPLES, PROVED) },
 	{ IBCC_VENDOR_QLOGIC, 0x7322, 0x7322, "QLE7340/7342", HCA(QIB, SAMPLES, PROVED) },
 };
+
+static const struct ibcc_generation_facts generations[IBCC_GENERATIONS] = {
+	[IBCC_GENERATION_FDR] = { .name = "FDR and older",
+				  .devices = "InfiniScale IV, SwitchX, SwitchX-2; ConnectX to "
+					     "ConnectX-3 Pro; True Scale adapters",
+				  .mechanism = "Annex A10",
+				  .action = "tuned" },
+	[IBCC_GENERATION_EDR] = { .name = "EDR",
+				  .devices = "Switch-IB, Switch-IB 2",
+				  .mechanism = "congestion log only",
+				  .action = "observed",
+				  .refusal = "supports only the congestion log, by its release "
+					     "notes" },
+	[IBCC_GENERATION_HDR] = { .name = "HDR and later",
+				  .devices = "Quantum, Quantum-2, Quantum-3; ConnectX-6 and later, "
+					     "BlueField-2 and later",
+				  .mechanism = "NVIDIA's own",
+				  .action = "observed where it is on" },
+	[IBCC_GENERATION_OTHER] = { .name = "others",
+				    .devices = "Connect-IB, ConnectX-4, ConnectX-5, BlueField; all "
+					       "that are not listed",
+				    .mechanism = "not known",
+				    .action = "tuned where it answers Annex A10" },
+};
+
+const struct ibcc_generation_facts *ibcc_device_facts(enum ibcc_generation g)
+{
+	return &generations[g];
+}
+
+/* Adapters of the mlx5 driver: their first device with NVIDIA's own control is ConnectX-6. */
+static bool is_before_connectx6(const struct ibcc_device *d)
+{
+	return d->vendor_id == IBCC_VENDOR_BULL || d->last_id < 0x101b ||
+	       (d->last_id >= 0xa2d2 && d->last_id < 0xa2d6);
+}
+
+enum ibcc_generation ibcc_device_generation(const struct ibcc_device *d)
+{
+	if (!d || d->kind == IBCC_DEVICE_AGGREGATION || d->kind == IBCC_DEVICE_VIRTUAL)
+		return IBCC_GENERATION_OTHER;
+	switch (d->family) {
+	case IBCC_FAMILY_MLX4:
+	case IBCC_FAMILY_QIB:
+	case IBCC_FAMILY_INFINISCALE:
+	case IBCC_FAMILY_SWITCHX: return IBCC_GENERATION_FDR;
+	case IBCC_FAMILY_SWITCH_IB:
+	case IBCC_FAMILY_SWITCH_IB2: return IBCC_GENERATION_EDR;
+	case IBCC_FAMILY_QUANTUM:
+	case IBCC_FAMILY_QUANTUM2:
+	case IBCC_FAMILY_QUANTUM3: return IBCC_GENERATION_HDR;
+	case IBCC_FAMILY_MLX5:
+		return is_before_connectx6(d) ? IBCC_GENERATION_OTHER : IBCC_GENERATION_HDR;
+	}
+	return IBCC_GENERATION_OTHER;
+}
 
 const struct ibcc_device *ibcc_device_find(uint32_t vendor_id, uint16_t device_id)
 {

@@ -9,6 +9,8 @@
 
 #include <ibcc/device.h>
 
+#include "tests/unit/files.h"
+
 #define MLX IBCC_VENDOR_MELLANOX
 
 static const struct ibcc_device *get(uint32_t vendor, unsigned int id)
@@ -132,13 +134,91 @@ static void test_kernel_pma(void **state)
 	assert_true(ibcc_device_has_fdr10(get(MLX, 4099)));
 }
 
+static void test_generations(void **state)
+{
+	static const struct {
+		uint32_t vendor;
+		uint16_t id;
+		enum ibcc_generation want;
+	} cases[] = {
+		{ MLX, 26428, IBCC_GENERATION_FDR }, /* ConnectX-2 */
+		{ MLX, 4099, IBCC_GENERATION_FDR },
+		{ MLX, 0xbd36, IBCC_GENERATION_FDR },
+		{ MLX, 51000, IBCC_GENERATION_FDR },
+		{ IBCC_VENDOR_QLOGIC, 0x7322, IBCC_GENERATION_FDR },
+		{ MLX, 4113, IBCC_GENERATION_OTHER },   /* Connect-IB */
+		{ MLX, 4115, IBCC_GENERATION_OTHER },   /* ConnectX-4 */
+		{ MLX, 4121, IBCC_GENERATION_OTHER },   /* ConnectX-5 Ex */
+		{ MLX, 0xa2d2, IBCC_GENERATION_OTHER }, /* BlueField */
+		{ MLX, 52000, IBCC_GENERATION_EDR },
+		{ MLX, 53000, IBCC_GENERATION_EDR },
+		{ IBCC_VENDOR_BULL, 0x1bd3, IBCC_GENERATION_EDR },
+		{ MLX, 53001, IBCC_GENERATION_OTHER }, /* SHARP aggregation node */
+		{ MLX, 4123, IBCC_GENERATION_HDR },    /* ConnectX-6 */
+		{ MLX, 4124, IBCC_GENERATION_OTHER },  /* its virtual function */
+		{ MLX, 4129, IBCC_GENERATION_HDR },
+		{ MLX, 0xa2d6, IBCC_GENERATION_HDR }, /* BlueField-2 */
+		{ MLX, 54000, IBCC_GENERATION_HDR },
+		{ MLX, 54004, IBCC_GENERATION_HDR },
+		{ IBCC_VENDOR_BULL, 0x1bc4, IBCC_GENERATION_OTHER }, /* Bull ConnectX-4 */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(ibcc_device_generation(get(cases[i].vendor, cases[i].id)),
+				 cases[i].want);
+	assert_int_equal(ibcc_device_generation(NULL), IBCC_GENERATION_OTHER);
+	/* Only of EDR switches is it documented that settings would be in vain. */
+	for (unsigned int g = 0; g < IBCC_GENERATIONS; g++)
+		assert_int_equal(ibcc_device_facts(g)->refusal != NULL, g == IBCC_GENERATION_EDR);
+}
+
+/* The line of a text that begins so, up to its end; fails if there is none. Free it. */
+static char *line_of(const char *text, const char *file, const char *begin)
+{
+	char want[96];
+	const char *at;
+
+	snprintf(want, sizeof(want), "\n%s", begin);
+	at = strstr(text, want);
+	if (!at)
+		fail_msg("%s lacks a line \"%s...\"", file, begin);
+	return strndup(at + 1, strcspn(at + 1, "\n"));
+}
+
+/* README.md and doc/compatibility.md say of each generation what the table says. */
+static void test_documents(void **state)
+{
+	char *readme = files_read("README.md"), *page = files_read("doc/compatibility.md");
+
+	(void)state;
+	for (unsigned int g = 0; g < IBCC_GENERATIONS; g++) {
+		const struct ibcc_generation_facts *f = ibcc_device_facts(g);
+		char row[400], *line;
+
+		snprintf(row, sizeof(row), "\n| %s | %s | %s | %s |\n", f->name, f->devices,
+			 f->mechanism, f->action);
+		if (!strstr(page, row))
+			fail_msg("doc/compatibility.md lacks the line %s", row);
+		if (g == IBCC_GENERATION_OTHER) /* README.md says that probe asks them */
+			continue;
+		snprintf(row, sizeof(row), "| %s (", f->name);
+		line = line_of(readme, "README.md", row);
+		if (!strcasestr(line, f->mechanism) || !strcasestr(line, f->action))
+			fail_msg("README.md does not say \"%s\" and \"%s\" of %s", f->mechanism,
+				 f->action, f->name);
+		free(line);
+	}
+	free(readme);
+	free(page);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_ticks),
-		cmocka_unit_test(test_kernel_pma),
+		cmocka_unit_test(test_names),       cmocka_unit_test(test_table),
+		cmocka_unit_test(test_ticks),       cmocka_unit_test(test_kernel_pma),
+		cmocka_unit_test(test_generations), cmocka_unit_test(test_documents),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
