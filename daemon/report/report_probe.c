@@ -96,6 +96,7 @@ static void tell_a10(json_t *type, const struct ibcc_endport_cc *cc, bool is_swi
 	case IBCC_CC_KEY_REFUSED: bump(type, "annex_a10", "wants another CC_Key"); break;
 	case IBCC_CC_VENDOR_ON:
 	case IBCC_CC_VENDOR_SILENT:
+	case IBCC_CC_LOG_ONLY:
 	case IBCC_CC_FOREIGN:
 	case IBCC_CC_NO_EFFECT:
 		bump(type, "annex_a10", cc->told ? "yes, not used" : "not known");

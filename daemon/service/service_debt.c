@@ -105,7 +105,7 @@ static bool is_missed(const struct ibcc_service *s, const struct ibcc_book *b, u
 	uint32_t endport = ibcc_service_debt_endport(s, &at);
 
 	if (endport != IBCC_NONE && (s->cycle.actual.ep[endport].support == IBCC_CC_SUPPORTED ||
-				     s->cycle.actual.ep[endport].support == IBCC_CC_UNSUPPORTED))
+				     ibcc_cc_has_no_settings(s->cycle.actual.ep[endport].support)))
 		return false;
 	/* The books may describe the settings of the other node with that GUID. */
 	return ibcc_walk_is_shared(&s->discovery.shared, e->node_guid) || !ibcc_book_is_back(b, i);

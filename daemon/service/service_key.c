@@ -77,7 +77,7 @@ static int make_plan(struct ibcc_service *s, const struct ibcc_settings *with_ne
 		const struct ibcc_endport_cc *ep = &s->cycle.actual.ep[i];
 		char name[IBCC_DESC_BYTES + 16];
 
-		if (!t->port[t->endport[i]].lid || ep->support == IBCC_CC_UNSUPPORTED)
+		if (!t->port[t->endport[i]].lid || ibcc_cc_has_no_settings(ep->support))
 			continue;
 		if (ep->support == IBCC_CC_SUPPORTED) {
 			rc = add(s, i, key, 0, plan);

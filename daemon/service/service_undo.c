@@ -247,7 +247,7 @@ static int left_over(const struct ibcc_topo *t, const struct ibcc_settings *actu
 
 	for (i = 0; i < t->n_endports; i++) {
 		if (!t->port[t->endport[i]].lid || actual->ep[i].support == IBCC_CC_SUPPORTED ||
-		    actual->ep[i].support == IBCC_CC_UNSUPPORTED ||
+		    ibcc_cc_has_no_settings(actual->ep[i].support) ||
 		    !ibcc_device_takes_part(t, t->port[t->endport[i]].node))
 			continue;
 		if (!n++) {

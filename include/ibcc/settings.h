@@ -28,7 +28,14 @@ enum ibcc_cc_support {
 	IBCC_CC_VENDOR_SILENT, /* it has the vendor's, and does not say whether that is on */
 	IBCC_CC_FOREIGN,       /* another program has changed what we wrote */
 	IBCC_CC_NO_EFFECT,     /* it takes settings and does nothing with them */
+	IBCC_CC_LOG_ONLY,      /* by its device type only its CongestionLog works */
 };
+
+/* Whether such an endport has nothing that could be set, or would have to be cleared. */
+static inline bool ibcc_cc_has_no_settings(enum ibcc_cc_support s)
+{
+	return s == IBCC_CC_UNSUPPORTED || s == IBCC_CC_LOG_ONLY;
+}
 
 struct ibcc_endport_cc {
 	enum ibcc_cc_support support; /* ibcc_endport_judge() alone sets it */
@@ -73,8 +80,8 @@ int ibcc_endport_cc_copy(struct ibcc_endport_cc *dst, const struct ibcc_endport_
 int ibcc_settings_copy(struct ibcc_settings *dst, const struct ibcc_settings *src);
 
 /* Decides whether an endport may be given settings: by its answer, and by `block`, what else there
- * is against it (IBCC_CC_SUPPORTED: nothing). The vendor's control counts whatever was answered;
- * the others only where settings could be given without them.
+ * is against it (IBCC_CC_SUPPORTED: nothing). The vendor's control and the device type count
+ * whatever was answered; the others only where settings could be given without them.
  */
 void ibcc_endport_judge(struct ibcc_endport_cc *ep, enum ibcc_cc_support block);
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Endports that must not be written although they have congestion control: with NVIDIA's own at
- * work, with another program's settings, or without any effect of ours (cycle_support.h).
+ * work, of a type that has the log only, with another program's settings, or without any effect of
+ * ours (cycle_support.h).
  */
 #include "lib/cycle/cycle_support.h"
+
+#include <ibcc/device.h>
 
 static void block(struct ibcc_cycle *c, uint32_t endport, enum ibcc_cc_support why)
 {
@@ -10,11 +13,21 @@ static void block(struct ibcc_cycle *c, uint32_t endport, enum ibcc_cc_support w
 		ibcc_endport_judge(&c->actual.ep[endport], why);
 }
 
+static bool has_log_only(const struct ibcc_topo *t, uint32_t endport)
+{
+	const struct ibcc_topo_node *n = &t->node[t->port[t->endport[endport]].node];
+	const struct ibcc_device *d = ibcc_device_find(n->vendor_id, n->device_id);
+
+	return ibcc_device_facts(ibcc_device_generation(d))->refusal != NULL;
+}
+
 void ibcc_cycle_block_vendors(struct ibcc_cycle *c)
 {
 	for (uint32_t i = 0; i < c->actual.n; i++) {
 		enum ibcc_cc_support why = ibcc_vendor_block(&c->vendor, i);
 
+		if (has_log_only(c->topo, i))
+			why = IBCC_CC_LOG_ONLY;
 		if (why != IBCC_CC_SUPPORTED)
 			ibcc_endport_judge(&c->actual.ep[i], why);
 	}

@@ -8,7 +8,7 @@
 #include <ibcc/cycle.h>
 
 /* Call each time that settings were read. Blocks endports where NVIDIA's own congestion control is
- * on, or may be.
+ * on, or may be, and those whose device type has the CongestionLog only.
  */
 void ibcc_cycle_block_vendors(struct ibcc_cycle *c);
 

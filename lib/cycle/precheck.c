@@ -25,6 +25,7 @@ const char *ibcc_precheck_reason(const struct ibcc_endport_cc *ep)
 	case IBCC_CC_FOREIGN:
 		return "has settings that another program wrote: \"ibcc-tune repair\" or "
 		       "\"apply\" overwrites them";
+	case IBCC_CC_LOG_ONLY: return ibcc_device_facts(IBCC_GENERATION_EDR)->refusal;
 	case IBCC_CC_NO_EFFECT: return "accepts settings, but they have no effect";
 	case IBCC_CC_UNKNOWN:
 		if (ep->told && ep->err == -EREMOTEIO && ep->status & IBCC_MAD_STATUS_REFUSED)

@@ -4,6 +4,7 @@
 
 #include <ibcc/control.h>
 #include <ibcc/decision.h>
+#include <ibcc/device.h>
 
 #include "words_impl.h"
 
@@ -30,6 +31,16 @@ static void say_whether(struct ibcc_text *x, const struct ibcc_topo *t,
 {
 	ibcc_words_evidence(x, t, &d->root);
 	ibcc_text_say(x, "%s", what);
+}
+
+/* Why the switch of a root cannot be given settings: by its device type, or by what it answered. */
+static const char *no_support(const struct ibcc_topo *t, uint32_t port)
+{
+	const struct ibcc_topo_node *n = &t->node[t->port[port].node];
+	const struct ibcc_device *d = ibcc_device_find(n->vendor_id, n->device_id);
+	const char *refusal = ibcc_device_facts(ibcc_device_generation(d))->refusal;
+
+	return refusal ? refusal : "does not support congestion control";
 }
 
 static void say_barred(struct ibcc_text *x, const struct ibcc_topo *t,
@@ -63,7 +74,8 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 		say_whether(x, t, d, "mark packets without throttling, to identify contributors");
 		break;
 	case IBCC_DECISION_NO_SUPPORT:
-		say_whether(x, t, d, "its switch does not support congestion control");
+		ibcc_words_evidence(x, t, &d->root);
+		ibcc_text_say(x, "its switch %s", no_support(t, d->root.port));
 		break;
 	case IBCC_DECISION_HARM:
 		say_barred(x, t, d, "adapters send less than before congestion control of", writes);

@@ -69,10 +69,11 @@ void ibcc_endport_judge(struct ibcc_endport_cc *ep, enum ibcc_cc_support block)
 		[IBCC_CC_NO_CLASS] = IBCC_CC_UNSUPPORTED,
 		[IBCC_CC_READ_ONLY] = IBCC_CC_KEY_REFUSED,
 	};
-	bool by_vendor = block == IBCC_CC_VENDOR_ON || block == IBCC_CC_VENDOR_SILENT;
+	bool always = block == IBCC_CC_VENDOR_ON || block == IBCC_CC_VENDOR_SILENT ||
+		      block == IBCC_CC_LOG_ONLY;
 
 	ep->support = by_answer[ep->answer];
-	if (by_vendor || ep->support == IBCC_CC_SUPPORTED)
+	if (always || ep->support == IBCC_CC_SUPPORTED)
 		ep->support = block;
 }
 

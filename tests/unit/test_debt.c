@@ -130,8 +130,9 @@ static void test_covered(void **state)
 static void test_payable(void **state)
 {
 	static const enum ibcc_cc_support all[] = {
-		IBCC_CC_UNKNOWN,   IBCC_CC_SUPPORTED,     IBCC_CC_UNSUPPORTED, IBCC_CC_KEY_REFUSED,
-		IBCC_CC_VENDOR_ON, IBCC_CC_VENDOR_SILENT, IBCC_CC_FOREIGN,     IBCC_CC_NO_EFFECT,
+		IBCC_CC_UNKNOWN,     IBCC_CC_SUPPORTED, IBCC_CC_UNSUPPORTED,
+		IBCC_CC_KEY_REFUSED, IBCC_CC_VENDOR_ON, IBCC_CC_VENDOR_SILENT,
+		IBCC_CC_FOREIGN,     IBCC_CC_NO_EFFECT, IBCC_CC_LOG_ONLY,
 	};
 
 	(void)state;

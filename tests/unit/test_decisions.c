@@ -2,6 +2,8 @@
 /* What a polling cycle decided or found: its sentences, which no other test compares, and its names
  * for programs.
  */
+#include <ibcc/device.h>
+
 #include "tuners.h"
 
 #include "lib/law/rules.h"
@@ -204,6 +206,22 @@ static void test_situations(void **state)
 	assert_int_equal(seen, (1u << IBCC_SITUATION_CODES) - 1);
 }
 
+/* A switch whose type supports no settings: the reason is the table's. */
+static void test_log_only(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root_parameters r = root_at(f, SLOW);
+	struct ibcc_topo_node *sw = &f->t->node[f->t->port[r.port].node];
+	struct ibcc_decisions d = { 0 };
+
+	assert_non_null(ibcc_decisions_add(&d, IBCC_DECISION_NO_SUPPORT, &r));
+	sw->vendor_id = IBCC_VENDOR_MELLANOX;
+	sw->device_id = 0xcf08;
+	assert_words(f, &d,
+		     SLOW_AT "; its switch supports only the congestion log, by its release notes");
+	ibcc_decisions_fini(&d);
+}
+
 /* What else a pass comes to follows the decisions, or takes their place. */
 static void test_steps(void **state)
 {
@@ -306,6 +324,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_decisions, setup_tree, teardown),
+		cmocka_unit_test_setup_teardown(test_log_only, setup_tree, teardown),
 		cmocka_unit_test_setup_teardown(test_situations, setup_tree, teardown),
 		cmocka_unit_test_setup_teardown(test_steps, setup_tree, teardown),
 		cmocka_unit_test_setup_teardown(test_many, setup_tree, teardown),

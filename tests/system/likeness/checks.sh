@@ -20,6 +20,8 @@
 #   hidden_switch before_hidden    instead: a switch that they all go by, so that the root is hidden or its receivers are
 #   hidden_kind             then, of the port that leads there: output if it waits for what is hidden, input if it is
 #                           full itself, and so still the root that can be tuned
+# A switch that supports the congestion log only has no settings, so plans there have to leave it out by
+# --skip-unsupported.
 . "$(dirname "${BASH_SOURCE[0]}")/fabric.sh"
 
 likeness= # the one that runs
@@ -81,12 +83,24 @@ check_stock_tools()
 		LC_ALL=C sort | uniq -c | awk '{ print $1, $2 }' | paste -sd ,)" "$ends"
 }
 
+# edr KEY...: how many of these nodes are switches that support the congestion log only.
+edr()
+{
+	local key n=0
+	for key; do [ "${node_device[$key]}" != "$SWITCH_IB" ] || n=$((n + 1)); done
+	echo $n
+}
+
+# skip_edr: the option of plan that leaves these out, if there are any.
+skip_edr() { [ "$(edr "${node_keys[@]}")" = 0 ] || echo --skip-unsupported; }
+
 check_probe()
 {
 	answer probe || fail "$(say probe)"
 	asked "probe: devices, and their ports by rate" '.types | map("\(.vendor_id | sub("0x0*"; "0x"))/\(.device_id) \(.count) " +
 		(.link_mbps | to_entries | sort_by(.key | tonumber) | map("\(.key):\(.value)") | join(" "))) | sort | join(", ")' "$types"
-	asked "probe: all support Annex A10" '[.types[].annex_a10 | keys[]] | unique | join(" ")' yes
+	asked "probe: all support Annex A10" '[.types[].annex_a10 | keys[]] | unique | join(" ")' \
+		"yes$([ "$(edr "${node_keys[@]}")" = 0 ] || echo ' yes, not used')"
 }
 
 # check_plan: of a few readings, without a daemon.
@@ -94,7 +108,7 @@ check_plan()
 {
 	local key port kind mbps
 	read -r key port kind mbps <<<"$root"
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2046,SC2086
 	becomes "plan: the size of the fabric, where congestion starts, which senders are blocked, where packets are marked, which are slowed down" '
 		def nodes: [.[].node_guid] | unique | join(" ");
 		[(.fabric | "\(.switches) switches, \(.channel_adapters) hosts, \(.links) links"),
@@ -103,7 +117,12 @@ check_plan()
 		(.changes | map(select(.field == "Valid") | "\(.node_guid) \(.port)") | join(", ")),
 		(.changes | map(select(.field == "CCTI_Timer")) | nodes)] | join("; ")' \
 		"$switches switches, $hosts hosts, $links links; $(guid "$key") $port $kind $mbps; $(guids $sources); $(guid "$key") $port; $(guids $sources ${near-})" \
-		plan
+		plan $(skip_edr)
+	[ -n "$(skip_edr)" ] || return 0
+	# A moment without changes is no reason to refuse.
+	refused() { ! answer plan && grep -q 'supports only the congestion log.*--skip-unsupported' "$TMP/answer.log"; }
+	wait_until 30 refused || fail "$(say "plan: $(cat "$TMP/answer.log")")"
+	ok "$(say "plan: refused unless it leaves out the switch that supports the congestion log only")"
 }
 
 check_show()
@@ -113,7 +132,7 @@ check_show()
 	asked "show: settings of all nodes, none is on" '.nodes | map(select(.supported)) |
 		"\(map(select(.type == "switch")) | length) switches, \(map(select(.type == "ca")) | length) adapters, \(map(
 		.CongestionControlTable.CCTI_Limit // 0, .SwitchCongestionSetting.Threshold // 0) | add)"' \
-		"$switches switches, $((${#node_keys[@]} - switches)) adapters, 0"
+		"$((switches - $(edr "${node_keys[@]}"))) switches, $((${#node_keys[@]} - switches)) adapters, 0"
 }
 
 # check_status: of a daemon that observes.
@@ -186,11 +205,11 @@ check_loop()
 }
 
 # look_without KEY: what is found from the first host when this node is silent: known_switches, known_hosts, known_links,
-# known_nodes, and gap_ports, switch ports that lead to it.
+# known_nodes, and gap_ports, switch ports that lead to it; the keys of these nodes are in `seen`, the caller's.
 look_without()
 {
 	local silent=$1 key port peer todo=() first=
-	local -A seen=() at=()
+	local -A at=()
 	known_switches=0 known_hosts=0 known_links=0 known_nodes=0 gap_ports=0
 	for port in "${!cabled[@]}"; do at[${port% *}]="${at[${port% *}]-} ${cabled[$port]%% *}"; done
 	for key in "${node_keys[@]}"; do
@@ -233,24 +252,26 @@ hear() { sim set "mad_loss_permille.$(name "$1")=0" >/dev/null || fail "$(say "$
 check_silent()
 {
 	local key port kind mbps want=
+	local -A seen=()
 	look_without "$1"
 	silence "$1"
 	while read -r key port kind mbps; do
 		want="$want${want:+, }$(guid "$key") $port $kind $mbps"
 	done <<<"$2"
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2046,SC2086
 	becomes "$1 is silent, plan: what is left of the fabric, ports that lead to the gap, where congestion starts, which senders are slowed down" '
 		[(.fabric | "\(.switches) switches, \(.channel_adapters) hosts, \(.links) links, \(.gaps | length) ports"),
 		(.roots | sort_by(.port) | map("\(.node_guid) \(.port) \(.kind) \(.link_mbps)") | join(", ")),
 		(.changes | map(select(.field == "CCTI_Timer").node_guid) | unique | join(" "))] | join("; ")' \
-		"$known_switches switches, $known_hosts hosts, $known_links links, $gap_ports ports; $want; $(guids $3)" plan
+		"$known_switches switches, $known_hosts hosts, $known_links links, $gap_ports ports; $want; $(guids $3)" plan $(skip_edr)
 	tune plan >"$TMP/text" 2>&1
 	check "$(say "$1 is silent, plan: said in words")" grep -q '^ *No answer from: ' "$TMP/text"
 	# These end with 1 where the silence may be a loss by chance, and tell what they have all the same.
 	answer probe
 	asked "$1 is silent, probe: devices" '[.types[].count] | add' "$known_nodes"
 	answer show
-	asked "$1 is silent, show: nodes" '[.nodes[] | select(.supported)] | length' "$known_nodes"
+	asked "$1 is silent, show: nodes" '[.nodes[] | select(.supported)] | length' \
+		$((known_nodes - $(edr "${!seen[@]}")))
 	start_tuned 'apply_via: direct'
 	becomes "$1 is silent, status: the same, as many ports read, and the gap" '.fabric | "\(.switches) switches, \(.channel_adapters
 		) hosts, \(.links) links, \(.gaps | length) ports; \(.unread | length); \(.silent != null)"' \
