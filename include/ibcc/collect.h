@@ -55,7 +55,8 @@ void ibcc_collector_ask_again(struct ibcc_collector *c);
  * read counters. Ports of a switch that is quiet are not asked.
  *
  * The pass reads CongestionLog (IBA vol. 1, Annex A10) of the switches that mark by `actual`, the
- * settings of t (NULL: of none), with one MAD for each. Entries that are new since the last reading
+ * settings of t (NULL: of none), and of those that are IBCC_CC_LOG_ONLY there, with one MAD for
+ * each. Entries that are new since the last reading
  * go into ibcc_snapshot:mark. The ports that have marked since then go into
  * ibcc_port_sample:marked, if the switch reports any. Reading the log resets LogEventsCounter and
  * PortMap on the switch. Marks are a sample: if an answer gets lost, its entries come with the next

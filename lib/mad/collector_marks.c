@@ -53,14 +53,18 @@ static int make_room(struct ibcc_mark_logs *m, const struct ibcc_topo *t)
 	return 0;
 }
 
-static bool switch_marks(const struct ibcc_topo *t, uint32_t node,
-			 const struct ibcc_settings *actual)
+/* Whether a switch may have logged something: it marks, or it has nothing but the log and has not
+ * been silent to the class, as it would be to a wrong CC_Key.
+ */
+static bool may_log(const struct ibcc_topo *t, uint32_t node, const struct ibcc_settings *actual)
 {
 	const struct ibcc_topo_node *sw = &t->node[node];
 	uint32_t ep = t->port[sw->first_port].endport;
 
 	if (ep >= actual->n)
 		return false;
+	if (actual->ep[ep].support == IBCC_CC_LOG_ONLY)
+		return actual->ep[ep].answer != IBCC_CC_NO_ANSWER;
 	for (unsigned int num = 1; num <= sw->n_ports; num++) {
 		if (ibcc_settings_port_marks(&actual->ep[ep], num))
 			return true;
@@ -107,7 +111,7 @@ int ibcc_marks_begin(struct ibcc_mark_logs *m, const struct ibcc_topo *t,
 			*n = (struct ibcc_node_log){ .guid = t->node[i].guid };
 		n->maps = false;
 		n->wanted = actual && ibcc_topo_is_switch(t, i) && may_ask(m, n) &&
-			    is_among(t, i, only) && switch_marks(t, i, actual);
+			    is_among(t, i, only) && may_log(t, i, actual);
 	}
 	return 0;
 }

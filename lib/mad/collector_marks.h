@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* CongestionLogs of switches that mark: which packets they have marked since the pass before.
+/* CongestionLogs of switches that mark, or that have only that log: which packets they have marked
+ * since the pass before.
  * Private to lib/mad and its tests.
  *
  * One pass: _begin(), _wants() for each node, _take() of what came of it for those asked, and
@@ -45,9 +46,9 @@ struct ibcc_mark_logs {
 void ibcc_marks_fini(struct ibcc_mark_logs *m);
 
 /* Begins a pass over t. It reads the logs of those switches that mark by `actual`, the settings of
- * t (NULL: they are not known, and no log is read). If `only` is given, by port, it reads those of
- * the nodes of these ports alone. A node that was not there before begins with empty state.
- * Allocates only where nodes have come or gone. -ENOMEM.
+ * t (NULL: they are not known, and no log is read), and of IBCC_CC_LOG_ONLY. If `only` is given, by
+ * port, it reads those of the nodes of these ports alone. A node that was not there before begins
+ * with empty state. Allocates only where nodes have come or gone. -ENOMEM.
  */
 int ibcc_marks_begin(struct ibcc_mark_logs *m, const struct ibcc_topo *t,
 		     const struct ibcc_settings *actual, const bool *only);

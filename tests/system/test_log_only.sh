@@ -38,6 +38,11 @@ looks()
 }
 wait_until 40 looks || fail "status: $(jq -c '[.state, .reason, .decision]' "$TMP/status.json")"
 ok "status: the root is seen, and why nothing is set"
+logs() { sim stats -j | jq '[.rows[] | select(.class == "0x21" and .method == "0x01" and .attr == "0x0013") | .count] | add // 0'; }
+before=$(logs)
+read_again() { [ "$(logs)" -ge $((before + 4)) ]; }
+wait_until 20 read_again || fail "logs: $before, then $(logs); $(sim stats)"
+ok "their logs are read on"
 equal "no Set of class 0x21 in any mode" "$(set_mads)" 0
 tune disable -y >"$TMP/disable.log" 2>&1
 equal "there is nothing at these switches to disable" $? 0

@@ -372,6 +372,12 @@ static void test_who_is_asked(void **state)
 	sw2->support = IBCC_CC_UNKNOWN;
 	sw1->support = IBCC_CC_UNSUPPORTED;
 	assert_asked(&m, 0, 0);
+	/* One that has only the log, unless it was silent to the class. */
+	sw2->support = IBCC_CC_LOG_ONLY;
+	assert_asked(&m, 0, 0);
+	sw2->answer = IBCC_CC_ANSWERED;
+	assert_asked(&m, 0, 1);
+	sw2->support = IBCC_CC_UNKNOWN;
 	/* An adapter never, nor a switch without settings in a list that is too short. */
 	sw1->support = IBCC_CC_SUPPORTED;
 	cc_of(&m, LUSTRE_SRC1)->sw.Threshold = 9;
