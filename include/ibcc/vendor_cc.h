@@ -42,7 +42,11 @@ static inline bool ibcc_vcc_can(const struct ibcc_vcc_general_info *v, enum ibcc
 enum ibcc_vcc_attr {
 	IBCC_VCC_ATTR_INFO = 0xff00,          /* EnhancedCongestionInfo, all nodes */
 	IBCC_VCC_ATTR_SW_GENERAL = 0xff08,    /* SwitchGeneralSettings */
+	IBCC_VCC_ATTR_SW_PROFILE = 0xff09,    /* PortProfileSettings; AttributeModifier: the port */
+	IBCC_VCC_ATTR_SW_SL_MAPPING = 0xff10, /* SLMapping; the same */
 	IBCC_VCC_ATTR_CA_GENERAL = 0xff20,    /* HCAGeneralSettings */
+	IBCC_VCC_ATTR_CA_RP = 0xff21,         /* HCARPParameters: how an adapter reacts */
+	IBCC_VCC_ATTR_CA_NP = 0xff22,         /* HCANPParameters: how it notifies others */
 	IBCC_VCC_ATTR_CA_STATISTICS = 0xff23, /* HCAStatisticsQuery */
 	IBCC_VCC_ATTR_CA_ALGORITHM = 0xff24,  /* HCAAlgoConfig */
 };
@@ -100,5 +104,26 @@ struct ibcc_vcc_ca_statistics {
 };
 void ibcc_vcc_ca_statistics_pack(uint8_t *mad, const struct ibcc_vcc_ca_statistics *v);
 void ibcc_vcc_ca_statistics_unpack(const uint8_t *mad, struct ibcc_vcc_ca_statistics *v);
+
+/* Attributes of parameters: PortProfileSettings, SLMapping, HCARPParameters, HCANPParameters. They
+ * are lists of numbers, so there is a table of their fields and no struct for each. That the
+ * AttributeModifier of the first two is the port, and that of the others 0, is inferred from the
+ * arguments of NVIDIA's ibdiagnet.
+ */
+struct ibcc_vcc_field {
+	const char *name; /* that of NVIDIA's headers; units are in ibcc-tune-json(7) */
+	/* 32 bit word of the attribute's data, least significant bit in it, and width */
+	uint8_t word, shift, bits;
+};
+/* Bytes of data that the longest of these attributes has, in words. */
+#define IBCC_VCC_PARAMETER_BYTES 64u
+
+/* The name of such an attribute, and its fields, *n of them. NULL: it is none of these. */
+const char *ibcc_vcc_parameters_name(uint16_t attr_id);
+const struct ibcc_vcc_field *ibcc_vcc_fields(uint16_t attr_id, unsigned int *n);
+/* The value of a field in the attribute's data, of IBCC_VCC_PARAMETER_BYTES. */
+uint32_t ibcc_vcc_field_get(const uint8_t *data, const struct ibcc_vcc_field *f);
+/* Writes a field, cut to its width, and leaves all other bits as they are. */
+void ibcc_vcc_field_set(uint8_t *data, const struct ibcc_vcc_field *f, uint32_t v);
 
 #endif

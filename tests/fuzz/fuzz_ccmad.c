@@ -5,6 +5,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include <ibcc/ccmad.h>
+#include <ibcc/vendor_cc.h>
 
 static void log_stable(const uint8_t *mad)
 {
@@ -54,6 +55,26 @@ static void table(const uint8_t *mad, uint32_t block)
 				   2 * IBCC_CCT_BLOCK_ENTRIES));
 }
 
+/* NVIDIA's parameters: no field is wider than it may be, and each one can be written as it was
+ * read, which changes no bit.
+ */
+static void parameters(const uint8_t *mad, uint16_t attr_id)
+{
+	unsigned int n;
+	const struct ibcc_vcc_field *f = ibcc_vcc_fields(attr_id, &n);
+	uint8_t a[FUZZ_MAD];
+
+	FUZZ_CHECK(!f == !ibcc_vcc_parameters_name(attr_id) && !f == !n);
+	memcpy(a, mad, sizeof(a));
+	for (unsigned int i = 0; i < n; i++) {
+		uint32_t v = ibcc_vcc_field_get(mad + IBCC_MAD_DATA_OFFS, &f[i]);
+
+		FUZZ_CHECK(f[i].bits == 32 || !(v >> f[i].bits));
+		ibcc_vcc_field_set(a + IBCC_MAD_DATA_OFFS, &f[i], v);
+	}
+	FUZZ_CHECK(!memcmp(a, mad, sizeof(a)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ibcc_mad_header h;
@@ -66,10 +87,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_STABLE(mad, ibcc_cc_sw_setting, ibcc_cc_sw_setting);
 	FUZZ_STABLE(mad, ibcc_cc_ca_setting, ibcc_cc_ca_setting);
 	log_stable(mad);
+	FUZZ_STABLE(mad, ibcc_vcc_info, ibcc_vcc_info);
+	FUZZ_STABLE(mad, ibcc_vcc_sw_general, ibcc_vcc_sw_general);
+	FUZZ_STABLE(mad, ibcc_vcc_ca_general, ibcc_vcc_ca_general);
+	FUZZ_STABLE(mad, ibcc_vcc_ca_statistics, ibcc_vcc_ca_statistics);
 
 	ibcc_mad_header_unpack(mad, &h);
 	FUZZ_CHECK(ibcc_mad_status_text(h.status)[0]);
 	FUZZ_CHECK(ibcc_cc_attr_name(h.attr_id)[0]);
+	parameters(mad, h.attr_id);
+	for (uint16_t attr = IBCC_VCC_ATTR_SW_GENERAL; attr <= IBCC_VCC_ATTR_CA_ALGORITHM; attr++)
+		parameters(mad, attr);
 	table(mad, h.attr_mod);
 	port_elements(mad, h.attr_mod);
 	for (unsigned int i = 0; i < IBCC_CC_SW_PORT_BLOCK_13; i++)

@@ -179,13 +179,102 @@ static void test_round_trips(void **state)
 	}
 }
 
+/* Checks each field of an attribute against its value in these bytes, and that writing it touches
+ * no bit of another: from all zero the known bits come, and nothing else.
+ */
+static void assert_fields(uint16_t attr, const uint8_t *data, const uint32_t *want, unsigned int n)
+{
+	uint8_t zero[IBCC_VCC_PARAMETER_BYTES] = { 0 }, ones[IBCC_VCC_PARAMETER_BYTES];
+	const struct ibcc_vcc_field *f;
+	unsigned int n_fields;
+
+	f = ibcc_vcc_fields(attr, &n_fields);
+	assert_non_null(f);
+	assert_non_null(ibcc_vcc_parameters_name(attr));
+	assert_int_equal(n_fields, n);
+	memset(ones, 0xff, sizeof(ones));
+	for (unsigned int i = 0; i < n; i++) {
+		if (ibcc_vcc_field_get(data, &f[i]) != want[i])
+			fail_msg("%s is %u, not %u", f[i].name, ibcc_vcc_field_get(data, &f[i]),
+				 want[i]);
+		ibcc_vcc_field_set(zero, &f[i], want[i]);
+		ibcc_vcc_field_set(ones, &f[i], want[i]);
+	}
+	assert_memory_equal(zero, data, sizeof(zero));
+	for (unsigned int i = 0; i < n; i++) {
+		assert_int_equal(ibcc_vcc_field_get(ones, &f[i]), want[i]);
+		ibcc_vcc_field_set(ones, &f[i], UINT32_MAX);
+	}
+	for (unsigned int i = 0; i < sizeof(ones); i++) /* bits that no field has are kept */
+		assert_int_equal(ones[i], 0xff);
+}
+
+/* Octet 0: mode in bit 7, unit in bit 6; octets 2 and 3: VLs; from 4 on three profiles of eight
+ * octets: 20 bits of min, then 7 bits of percent in front of 20 bits of max.
+ */
+static void test_profile(void **state)
+{
+	static const uint8_t data[IBCC_VCC_PARAMETER_BYTES] = {
+		0xc0, 0, 0x12, 0x34, 0, 0x0f, 0xed, 0xcb, 0x64, 0x01, 0x23, 0x45, 0,    0,
+		0,    1, 2,    0,    0, 3,    0,    0,    0,    4,    0x7f, 0x0f, 0xff, 0xff,
+	};
+	static const uint32_t want[] = { 1, 1, 0x1234, 0xfedcb, 100, 0x12345,
+					 1, 2, 3,      4,       127, 0xfffff };
+
+	(void)state;
+	assert_fields(0xff09, data, want, 12);
+}
+
+/* SL 0 is in the two most significant bits. */
+static void test_sl_mapping(void **state)
+{
+	static const uint8_t data[IBCC_VCC_PARAMETER_BYTES] = { 0x6c, 0, 0, 0x03 };
+	static const uint32_t want[16] = { 1, 2, 3, [15] = 3 };
+
+	(void)state;
+	assert_fields(0xff10, data, want, 16);
+}
+
+/* One word for each parameter, behind one with two bits. */
+static void test_reaction(void **state)
+{
+	static const uint8_t data[IBCC_VCC_PARAMETER_BYTES] = {
+		0x40, 0, 0,    0,    0, 1,    0xff, 0xff, 0, 7, 0xff, 0xff, 0, 0, 0,   31,
+		0,    4, 0x5,  0x6,  0, 0,    0x12, 0x34, 0, 0, 0x56, 0x78, 0, 0, 0,   11,
+		0,    0, 0,    50,   0, 6,    7,    8,    9, 8, 7,    6,    0, 0, 0x3, 0xfb,
+		0,    1, 0x86, 0xa0, 0, 0x01, 0x02, 4,    0, 0, 0x3,  0xff,
+	};
+	static const uint32_t want[] = { 0,      1,      0x1ffff, 0x7ffff, 31,      0x40506,
+					 0x1234, 0x5678, 11,      50,      0x60708, 0x09080706,
+					 1019,   100000, 0x10204, 1023 };
+
+	(void)state;
+	assert_fields(0xff21, data, want, 16);
+}
+
+/* Octets 2 and 3: the time; octet 5: cnp_sl_mode in bit 0, rtt_sl_mode in bit 1; 6 and 7: SLs. */
+static void test_notification(void **state)
+{
+	static const uint8_t data[IBCC_VCC_PARAMETER_BYTES] = { 0, 0, 0x01, 0x2c, 0, 2, 5, 14 };
+	static const uint32_t want[] = { 300, 0, 1, 5, 14 };
+	unsigned int n;
+
+	(void)state;
+	assert_fields(0xff22, data, want, 5);
+	assert_null(ibcc_vcc_fields(0xff20, &n));
+	assert_int_equal(n, 0);
+	assert_null(ibcc_vcc_parameters_name(0xff20));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_general_info), cmocka_unit_test(test_info),
 		cmocka_unit_test(test_switch),       cmocka_unit_test(test_adapter),
 		cmocka_unit_test(test_statistics),   cmocka_unit_test(test_algorithms),
-		cmocka_unit_test(test_round_trips),
+		cmocka_unit_test(test_round_trips),  cmocka_unit_test(test_profile),
+		cmocka_unit_test(test_sl_mapping),   cmocka_unit_test(test_reaction),
+		cmocka_unit_test(test_notification),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
