@@ -209,6 +209,15 @@ static int set_nvidia_cc(const struct ibcc_requests *q, const char *node, double
 	return k ? 0 : -ENOENT;
 }
 
+static int set_ai_rate(const struct ibcc_requests *q, const char *node, double v)
+{
+	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+
+	if (k)
+		k->ai_rate_mbps = (uint16_t)v;
+	return k ? 0 : -ENOENT;
+}
+
 static int set_adaptive(const struct ibcc_requests *q, const char *node, double v)
 {
 	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
@@ -245,6 +254,7 @@ static const struct knob knobs[] = {
 	{ "pma_marks_permille", VALUE_NUMBER, UINT16_MAX, true, set_marks },
 	{ "pma_errors_permille", VALUE_NUMBER, PERMILLE_MAX, true, set_errors },
 	{ "nvidia_cc", VALUE_SWITCH, 1, true, set_nvidia_cc },
+	{ "nvidia_ai_rate", VALUE_NUMBER, UINT16_MAX, true, set_ai_rate },
 	{ "adaptive_sls", VALUE_NUMBER, UINT16_MAX, true, set_adaptive },
 	{ "cc_clock_permille", VALUE_NUMBER, CLOCK_MAX, true, set_clock },
 	{ "cc_clock_jump_ms", VALUE_SIGNED, JUMP_MAX_MS, false, jump_clock },

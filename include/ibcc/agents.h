@@ -45,7 +45,8 @@ struct ibcc_agent_quirks {
 	/* SymbolErrorCounter of its ports, in permille of the packets received: a bad cable. */
 	uint16_t errors_permille;
 	enum ibcc_nvidia_cc vendor_cc;
-	bool adaptive; /* see struct ibcc_profile */
+	uint16_t ai_rate_mbps; /* rpg_ai_rate of its HCARPParameters; 0: the factory's */
+	bool adaptive;         /* see struct ibcc_profile */
 	uint16_t adaptive_sls;
 	/* The rate of TimeStamp is off by this many thousandths, faster if positive. With -1000 it
 	 * stands still at zero.

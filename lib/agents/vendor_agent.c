@@ -5,7 +5,10 @@
  * under DCQCN one CNP may answer several.
  */
 #include <errno.h>
+#include <string.h>
 
+#include <ibcc/ccmad.h>
+#include <ibcc/dcqcn.h>
 #include <ibcc/pma.h>
 #include <ibcc/vendor_cc.h>
 #include <ibcc/vendor_info.h>
@@ -49,6 +52,54 @@ static int algorithm(bool on, uint8_t *mad)
 	return IBCC_MAD_STATUS_OK;
 }
 
+/* Writes one value for each field of an attribute of parameters. */
+static int parameters(uint16_t attr_id, const uint32_t *value, uint8_t *mad)
+{
+	unsigned int n;
+	const struct ibcc_vcc_field *f = ibcc_vcc_fields(attr_id, &n);
+
+	memset(mad + IBCC_MAD_DATA_OFFS, 0, IBCC_CC_DATA_BYTES);
+	for (unsigned int i = 0; i < n; i++)
+		ibcc_vcc_field_set(mad + IBCC_MAD_DATA_OFFS, &f[i], value[i]);
+	return IBCC_MAD_STATUS_OK;
+}
+
+/* How an adapter reacts: the factory values, but for an increase that was set. */
+static int reaction(const struct ibcc_agent_quirks *q, uint8_t *mad)
+{
+	struct ibcc_dcqcn_rp p;
+
+	ibcc_dcqcn_rp_defaults(&p);
+	return parameters(IBCC_VCC_ATTR_CA_RP,
+			  (uint32_t[]){ p.clamp_tgt_rate, p.clamp_tgt_rate_after_time_inc,
+					p.rpg_time_reset_us, p.rpg_byte_reset_bytes,
+					p.rpg_threshold, p.rpg_max_rate_mbps,
+					q->ai_rate_mbps ? q->ai_rate_mbps : p.rpg_ai_rate_mbps,
+					p.rpg_hai_rate_mbps, p.rpg_gd, p.rpg_min_dec_fac,
+					p.rpg_min_rate_mbps, p.rate_to_set_on_first_cnp_mbps,
+					p.dce_tcp_g, p.dce_tcp_rtt_us,
+					p.rate_reduce_monitor_period_us, p.initial_alpha_value },
+			  mad);
+}
+
+/* The parameters of a switch's port: choices, in fixed mode and KB, with profile 1 for all SLs. */
+static int port_parameters(struct ibcc_agents *a, uint32_t endport, uint16_t attr_id, uint32_t port,
+			   uint8_t *mad)
+{
+	static const uint32_t profile[] = {
+		0, 1, 0xffff, 100, 20, 400, 200, 10, 800, 400, 5, 1600
+	};
+	static const uint32_t sls[] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+	const struct ibcc_topo_node *n =
+		&a->topo->node[a->topo->port[a->topo->endport[endport]].node];
+
+	if (n->type != IBCC_NODE_SWITCH)
+		return IBCC_MAD_STATUS_BAD_ATTR;
+	if (!port || port > n->n_ports)
+		return IBCC_MAD_STATUS_BAD_FIELD;
+	return parameters(attr_id, attr_id == IBCC_VCC_ATTR_SW_PROFILE ? profile : sls, mad);
+}
+
 /* NVIDIA's attributes of class 0x21. Only Get is known. */
 int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 			  uint8_t *mad)
@@ -62,6 +113,8 @@ int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct 
 		return IBCC_MAD_STATUS_BAD_ATTR;
 	if (h->method != IBCC_MAD_GET)
 		return IBCC_MAD_STATUS_BAD_METHOD;
+	if (h->attr_id == IBCC_VCC_ATTR_SW_PROFILE || h->attr_id == IBCC_VCC_ATTR_SW_SL_MAPPING)
+		return port_parameters(a, endport, h->attr_id, h->attr_mod, mad);
 	if (h->attr_mod)
 		return IBCC_MAD_STATUS_BAD_FIELD;
 	switch (h->attr_id) {
@@ -86,6 +139,10 @@ int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct 
 		ibcc_vcc_ca_general_pack(
 			mad, &(struct ibcc_vcc_ca_general){ .en_notify = on, .en_react = on });
 		return IBCC_MAD_STATUS_OK;
+	case IBCC_VCC_ATTR_CA_RP: return is_switch ? IBCC_MAD_STATUS_BAD_ATTR : reaction(q, mad);
+	case IBCC_VCC_ATTR_CA_NP:
+		return is_switch ? IBCC_MAD_STATUS_BAD_ATTR
+				 : parameters(h->attr_id, (uint32_t[]){ 4, 0, 0, 0, 0 }, mad);
 	case IBCC_VCC_ATTR_CA_STATISTICS:
 		if (is_switch)
 			return IBCC_MAD_STATUS_BAD_ATTR;

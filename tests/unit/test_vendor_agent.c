@@ -121,13 +121,66 @@ static void test_statistics(void **state)
 	agents_close(&f);
 }
 
+/* The value of a field of the last answer. */
+static uint32_t field(const struct agent_fabric *f, uint16_t attr, const char *name)
+{
+	unsigned int n;
+	const struct ibcc_vcc_field *of = ibcc_vcc_fields(attr, &n);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (!strcmp(of[i].name, name))
+			return ibcc_vcc_field_get(f->mad.b + 64, &of[i]);
+	fail_msg("no field %s", name);
+	return 0;
+}
+
+/* Parameters: adapters' as the factory has them, a switch's by port; nobody can set them here. */
+static void test_parameters(void **state)
+{
+	struct agent_fabric f = { 0 };
+
+	(void)state;
+	agents_open(&f, 48);
+	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff21), BAD_ATTR);
+	give(&f, LUSTRE_SRC1, IBCC_NVIDIA_CC_OFF);
+	give(&f, LUSTRE_SW1, IBCC_NVIDIA_CC_ON);
+	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff21), OK);
+	assert_int_equal(field(&f, 0xff21, "rpg_time_reset"), 300);
+	assert_int_equal(field(&f, 0xff21, "rpg_ai_rate"), 5);
+	assert_int_equal(field(&f, 0xff21, "dce_tcp_g"), 1019);
+	assert_int_equal(field(&f, 0xff21, "clamp_tgt_rate_after_time_inc"), 1);
+	assert_int_equal(field(&f, 0xff21, "initial_alpha_value"), 1023);
+	ibcc_agents_quirks(f.agents, LUSTRE_SRC1)->ai_rate_mbps = 40;
+	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff21), OK);
+	assert_int_equal(field(&f, 0xff21, "rpg_ai_rate"), 40);
+	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff22), OK);
+	assert_int_equal(field(&f, 0xff22, "min_time_between_cnps"), 4);
+	agents_clear(&f);
+	assert_int_equal(agents_send(&f, LUSTRE_SRC1, 0x21, 2, 1, 0xff09, 1), BAD_ATTR);
+	assert_int_equal(get(&f, LUSTRE_SW1, 0xff21), BAD_ATTR);
+	assert_int_equal(get(&f, LUSTRE_SW1, 0xff09), BAD_FIELD);
+	for (uint32_t port = 1; port <= 2; port++) {
+		agents_clear(&f);
+		assert_int_equal(agents_send(&f, LUSTRE_SW1, 0x21, 2, 1, 0xff09, port), OK);
+		assert_int_equal(field(&f, 0xff09, "profile1_percent"), 20);
+		assert_int_equal(field(&f, 0xff09, "vl_mask"), 0xffff);
+		agents_clear(&f);
+		assert_int_equal(agents_send(&f, LUSTRE_SW1, 0x21, 2, 1, 0xff10, port), OK);
+		assert_int_equal(field(&f, 0xff10, "sl15"), 1);
+	}
+	agents_clear(&f);
+	assert_int_equal(agents_send(&f, LUSTRE_SW1, 0x21, 2, 1, 0xff09, 200), BAD_FIELD);
+	agents_clear(&f);
+	assert_int_equal(agents_send(&f, LUSTRE_SRC1, 0x21, 2, 2, 0xff21, 0), BAD_METHOD);
+	agents_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_who_has_none),
-		cmocka_unit_test(test_on_and_off),
-		cmocka_unit_test(test_key),
-		cmocka_unit_test(test_statistics),
+		cmocka_unit_test(test_who_has_none), cmocka_unit_test(test_on_and_off),
+		cmocka_unit_test(test_key),          cmocka_unit_test(test_statistics),
+		cmocka_unit_test(test_parameters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
