@@ -103,6 +103,31 @@ int ibcc_vendor_count(struct ibcc_transport *tr, const struct ibcc_topo *t, uint
 int ibcc_vendor_ask_algorithms(struct ibcc_transport *tr, const struct ibcc_topo *t,
 			       uint64_t cc_key, struct ibcc_vendor *v);
 
+/* An answer about parameters: an adapter's, or those of one port of a switch. */
+struct ibcc_vendor_answer {
+	uint32_t endport;
+	uint8_t port;     /* of a switch; 0: an adapter */
+	uint16_t attr_id; /* see ibcc_vcc_fields() */
+	uint8_t data[IBCC_VCC_PARAMETER_BYTES];
+};
+
+/* In the order of endports, ports and attributes. All zero is empty. */
+struct ibcc_vendor_parameters {
+	uint32_t n;
+	struct ibcc_vendor_answer *answer; /* owned */
+};
+void ibcc_vendor_parameters_fini(struct ibcc_vendor_parameters *p);
+
+/* Reads the parameters of all endports that have said whether their congestion control is on: one
+ * Get for each of two attributes at an adapter and at each linked port of a switch. One port of
+ * each device type is asked first, and the others only for what that one answered. Fills the
+ * uninitialised *p, which lacks what was not answered. Call it after ibcc_vendor_ask(); it returns
+ * as that does.
+ */
+int ibcc_vendor_ask_parameters(struct ibcc_transport *tr, const struct ibcc_topo *t,
+			       uint64_t cc_key, const struct ibcc_vendor *v,
+			       struct ibcc_vendor_parameters *p);
+
 /* Counts again what the members n_* are sums of. */
 void ibcc_vendor_sum(struct ibcc_vendor *v, const struct ibcc_topo *t);
 

@@ -446,6 +446,72 @@ static void test_who_takes_part(void **state)
 	close_fixture(&x);
 }
 
+static void read_parameters(struct fixture *x, struct ibcc_vendor_parameters *p)
+{
+	memset(x->line.n, 0, sizeof(x->line.n));
+	assert_int_equal(ibcc_vendor_ask_parameters(&x->line.base, x->f.topo, 0, &x->v, p), 0);
+	assert_int_equal(x->line.n_sets, 0);
+}
+
+/* Two attributes of each adapter and of each linked port of a switch, with Gets alone; and nothing
+ * of nodes that have not said whether their control is on.
+ */
+static void test_parameters(void **state)
+{
+	struct ibcc_vendor_parameters p;
+	const struct ibcc_vcc_field *field;
+	unsigned int n;
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	read_parameters(&x, &p);
+	assert_int_equal(p.n, 0);
+	assert_int_equal(x.line.n[0x21], 0);
+	give_all(&x, IBCC_NVIDIA_CC_OFF);
+	ibcc_agents_quirks(x.f.agents, LUSTRE_SRC2)->ai_rate_mbps = 40;
+	ask(&x, 0);
+	read_parameters(&x, &p);
+	assert_int_equal(x.line.n[0x21], 2 * (6 + 8)); /* adapters, and ends of links at switches */
+	assert_int_equal(p.n, 2 * (6 + 8));
+	field = ibcc_vcc_fields(0xff21, &n);
+	for (uint32_t i = 0; i < p.n; i++) {
+		const struct ibcc_vendor_answer *a = &p.answer[i];
+		bool odd = a->endport == agents_endport(&x.f, LUSTRE_SRC2);
+
+		assert_true(!i || a[-1].endport < a->endport || a[-1].port < a->port ||
+			    a[-1].attr_id < a->attr_id);
+		assert_int_equal(a->port != 0, a->attr_id < 0xff20);
+		if (a->attr_id == 0xff21)
+			assert_int_equal(ibcc_vcc_field_get(a->data, &field[6]), odd ? 40 : 5);
+	}
+	ibcc_vendor_parameters_fini(&p);
+	assert_int_equal(p.n, 0);
+	close_fixture(&x);
+}
+
+/* A type whose first node is silent, or knows no such attribute, costs two questions. */
+static void test_parameter_canaries(void **state)
+{
+	struct ibcc_vendor_parameters p;
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	give_all(&x, IBCC_NVIDIA_CC_OFF);
+	ask(&x, 0);
+	for (int deaf = 0; deaf < 2; deaf++) {
+		x.line.deaf[0x21] = deaf;
+		if (!deaf)
+			give_all(&x, IBCC_NVIDIA_CC_NONE);
+		read_parameters(&x, &p);
+		assert_int_equal(p.n, 0);
+		assert_int_equal(x.line.n[0x21], 4); /* two types */
+		ibcc_vendor_parameters_fini(&p);
+	}
+	close_fixture(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -455,6 +521,7 @@ int main(void)
 		cmocka_unit_test(test_rebase),     cmocka_unit_test(test_statistics),
 		cmocka_unit_test(test_throttled),  cmocka_unit_test(test_last_look),
 		cmocka_unit_test(test_moved_lids), cmocka_unit_test(test_who_takes_part),
+		cmocka_unit_test(test_parameters), cmocka_unit_test(test_parameter_canaries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
