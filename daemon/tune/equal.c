@@ -12,18 +12,25 @@
 
 #define NAMED 5u
 
-/* The cells as one text, without the port. No cell has a tab. */
-static void key_of(char *buf, size_t len, const char *const *cell, size_t n)
+/* The cells as one text, each with a tab behind it, without the port. No cell has a tab. */
+static char *key_of(const char *const *cell, size_t n)
 {
-	size_t at = 0;
+	size_t len = 1;
+	char *key, *at;
 
-	buf[0] = '\0';
-	for (size_t i = 1; i < n && at < len; i++)
-		at += (size_t)snprintf(buf + at, len - at, "%.*s\t", (int)TUNE_EQUAL_CELL - 1,
-				       cell[i]);
+	for (size_t i = 1; i < n; i++)
+		len += strlen(cell[i]) + 1;
+	key = at = malloc(len);
+	if (!key)
+		return NULL;
+	*at = '\0';
+	for (size_t i = 1; i < n; i++)
+		at += sprintf(at, "%s\t", cell[i]);
+	return key;
 }
 
-static struct tune_equal *add_row(struct tune_equals *all, const char *key, const char *const *cell)
+/* The row owns the key, which becomes its cells. */
+static struct tune_equal *add_row(struct tune_equals *all, char *key)
 {
 	struct tune_equal *grown = reallocarray(all->row, all->n + 1, sizeof(*grown));
 
@@ -35,20 +42,28 @@ static struct tune_equal *add_row(struct tune_equals *all, const char *key, cons
 	if (json_object_set_new(all->index, key, json_integer((json_int_t)all->n)))
 		return NULL;
 	grown = &all->row[all->n++];
-	*grown = (struct tune_equal){ .n = 0 };
-	for (size_t i = 0; i < all->n_cells; i++)
-		snprintf(grown->cell[i], sizeof(grown->cell[i]), "%s", cell[i]);
+	*grown = (struct tune_equal){ .cells = key };
+	for (size_t i = 1; i < all->n_cells; i++) {
+		grown->cell[i] = key;
+		key += strcspn(key, "\t");
+		*key++ = '\0';
+	}
 	return grown;
 }
 
 static struct tune_equal *find(struct tune_equals *all, const char *const *cell)
 {
-	char key[TUNE_CA_CELLS * TUNE_EQUAL_CELL];
+	char *key = key_of(cell, all->n_cells);
+	struct tune_equal *r = NULL;
 	const json_t *at;
 
-	key_of(key, sizeof(key), cell, all->n_cells);
+	if (!key)
+		return NULL;
 	at = json_object_get(all->index, key);
-	return at ? &all->row[json_integer_value(at)] : add_row(all, key, cell);
+	r = at ? &all->row[json_integer_value(at)] : add_row(all, key);
+	if (!r || r->cells != key)
+		free(key);
+	return r;
 }
 
 /* The port is part of the place, not of the setting. */
@@ -72,6 +87,8 @@ void tune_equals_take(void *arg, const json_t *node, const char *const *cell)
 
 void tune_equals_fini(struct tune_equals *all)
 {
+	for (size_t i = 0; i < all->n; i++)
+		free(all->row[i].cells);
 	free(all->row);
 	json_decref(all->index);
 	*all = (struct tune_equals){ .n_cells = all->n_cells };

@@ -7,17 +7,16 @@
 
 #include "daemon/tune/show.h"
 
-#define TUNE_EQUAL_CELL 64u
-
 /* Equal settings: their cells but the first one, which is the port, and the places that have them.
  */
 struct tune_equal {
-	char cell[TUNE_CA_CELLS][TUNE_EQUAL_CELL];
-	char where[256]; /* the first places: leaf2/2 is port 2 of leaf2 */
-	unsigned int n;  /* places */
+	const char *cell[TUNE_CA_CELLS]; /* the first is NULL */
+	char *cells;                     /* what they point into; private */
+	char where[256];                 /* the first places: leaf2/2 is port 2 of leaf2 */
+	unsigned int n;                  /* places */
 };
 
-/* All of a kind. Begin with n_cells, TUNE_SWITCH_CELLS or TUNE_CA_CELLS, and else zeros. */
+/* All of a kind. Begin with n_cells, at most TUNE_CA_CELLS, and else zeros. */
 struct tune_equals {
 	size_t n_cells;
 	struct tune_equal *row; /* in the order in which they came */

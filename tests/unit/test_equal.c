@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -68,11 +69,35 @@ static void test_switch(void **state)
 	json_decref(node);
 }
 
+/* Cells that differ only in their last character are different settings. */
+static void test_long(void **state)
+{
+	struct tune_equals all = { .n_cells = 2 };
+	char a[301] = "", b[301] = "";
+	const char *first[] = { "1", a }, *second[] = { "1", b };
+	json_t *node = json_pack("{ss}", "node", "h1");
+
+	(void)state;
+	memset(a, 'x', sizeof(a) - 1);
+	memcpy(b, a, sizeof(b));
+	b[sizeof(b) - 2] = 'y';
+	tune_equals_take(&all, node, first);
+	tune_equals_take(&all, node, second);
+	tune_equals_take(&all, node, first);
+	assert_int_equal(all.n, 2);
+	assert_int_equal(all.row[0].n, 2);
+	assert_string_equal(all.row[0].cell[1], a);
+	assert_string_equal(all.row[1].cell[1], b);
+	tune_equals_fini(&all);
+	json_decref(node);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_switch),
+		cmocka_unit_test(test_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
