@@ -190,5 +190,14 @@ json_t *ibcc_report_bundle(const struct ibcc_topo *t, const struct ibcc_snapshot
  */
 json_t *ibcc_report_settings(const struct ibcc_topo *t, const struct ibcc_settings *s,
 			     const char *filter);
+/* The same of a cycle, with NVIDIA's congestion control and its parameters. */
+json_t *ibcc_report_show(const struct ibcc_cycle *c, const struct ibcc_vendor_parameters *p,
+			 const char *filter);
+/* Adds to a node's object what is known of NVIDIA's congestion control there: "nvidia", with
+ * "control" and an adapter's parameters, and "nvidia_ports", a list of the switch's ports with
+ * theirs. Adds nothing to a node that does not have it.
+ */
+void ibcc_report_parameters(json_t *o, const struct ibcc_topo *t, const struct ibcc_vendor *v,
+			    const struct ibcc_vendor_parameters *p, uint32_t endport);
 
 #endif

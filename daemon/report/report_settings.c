@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Settings as read from the fabric, with the annex's field names as keys. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,12 +19,17 @@ static json_t *endport_object(const struct ibcc_topo *t, uint32_t port,
 			      const struct ibcc_endport_cc *ep)
 {
 	const struct ibcc_topo_port *p = &t->port[port];
+	const struct ibcc_topo_node *n = &t->node[p->node];
 	bool is_switch = ibcc_topo_is_switch(t, p->node);
 	const char *reason = ibcc_precheck_reason(ep);
 	json_t *o = ibcc_json_port(t, port);
+	char vendor[16], device[16];
 
-	json_object_update_new(o, json_pack("{si ss sb}", "lid", p->lid, "type",
-					    is_switch ? "switch" : "ca", "supported", !reason));
+	snprintf(vendor, sizeof(vendor), "0x%06x", n->vendor_id);
+	snprintf(device, sizeof(device), "0x%04x", n->device_id);
+	json_object_update_new(o, json_pack("{si ss ss ss sb}", "lid", p->lid, "type",
+					    is_switch ? "switch" : "ca", "vendor_id", vendor,
+					    "device_id", device, "supported", !reason));
 	if (reason) {
 		json_object_set_new(o, "reason", json_string(reason));
 		return o;
@@ -63,14 +69,33 @@ static bool wanted(const struct ibcc_topo *t, uint32_t port, const char *filter)
 	return number == p->lid || number == t->node[p->node].guid || number == p->guid;
 }
 
+static json_t *list(const struct ibcc_topo *t, const struct ibcc_settings *s,
+		    const struct ibcc_vendor *v, const struct ibcc_vendor_parameters *p,
+		    const char *filter)
+{
+	json_t *nodes = json_array();
+
+	for (uint32_t i = 0; nodes && i < s->n; i++) {
+		json_t *o;
+
+		if (!t->port[t->endport[i]].lid || !wanted(t, t->endport[i], filter))
+			continue;
+		o = endport_object(t, t->endport[i], &s->ep[i]);
+		if (v && i < v->n)
+			ibcc_report_parameters(o, t, v, p, i);
+		ibcc_json_fold(nodes, o);
+	}
+	return json_pack("{si so}", "schema", IBCC_REPORT_SCHEMA, "nodes", nodes);
+}
+
 json_t *ibcc_report_settings(const struct ibcc_topo *t, const struct ibcc_settings *s,
 			     const char *filter)
 {
-	json_t *list = json_array();
-	uint32_t i;
+	return list(t, s, NULL, NULL, filter);
+}
 
-	for (i = 0; list && i < s->n; i++)
-		if (t->port[t->endport[i]].lid && wanted(t, t->endport[i], filter))
-			ibcc_json_fold(list, endport_object(t, t->endport[i], &s->ep[i]));
-	return json_pack("{si so}", "schema", IBCC_REPORT_SCHEMA, "nodes", list);
+json_t *ibcc_report_show(const struct ibcc_cycle *c, const struct ibcc_vendor_parameters *p,
+			 const char *filter)
+{
+	return list(c->topo, &c->actual, &c->vendor, p, filter);
 }

@@ -83,6 +83,64 @@ json_t *ibcc_report_vendor(const struct ibcc_cycle *c)
 			 ibcc_json_text(text.text), "advice", advice(c));
 }
 
+/* The object of a switch's port; answers come in the order of ports. */
+static json_t *port_object(json_t *ports, const struct ibcc_topo *t, uint32_t node, uint8_t num)
+{
+	json_t *o = json_array_get(ports, json_array_size(ports) - 1);
+	uint32_t peer = t->port[ibcc_topo_port_index(t, node, num)].peer;
+	bool to_switch = peer != IBCC_NONE && ibcc_topo_is_switch(t, t->port[peer].node);
+
+	if (o && json_integer_value(json_object_get(o, "port")) == num)
+		return o;
+	o = json_pack("{si ss}", "port", num, "peer", to_switch ? "switch" : "ca");
+	json_array_append_new(ports, o);
+	return o;
+}
+
+/* The first answer of an endport, or where it would be. */
+static uint32_t first_answer(const struct ibcc_vendor_parameters *p, uint32_t endport)
+{
+	uint32_t low = 0, high = p->n;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+
+		if (p->answer[mid].endport < endport)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+void ibcc_report_parameters(json_t *o, const struct ibcc_topo *t, const struct ibcc_vendor *v,
+			    const struct ibcc_vendor_parameters *p, uint32_t endport)
+{
+	static const char *const words[] = { [IBCC_VENDOR_CC_OFF] = "off",
+					     [IBCC_VENDOR_CC_ON] = "on",
+					     [IBCC_VENDOR_CC_SILENT] = "does not answer" };
+	json_t *own, *ports = json_array();
+
+	if (v->ep[endport].cc == IBCC_VENDOR_CC_NONE) {
+		json_decref(ports);
+		return;
+	}
+	own = json_pack("{ss}", "control", words[v->ep[endport].cc]);
+	for (uint32_t i = first_answer(p, endport); i < p->n && p->answer[i].endport == endport;
+	     i++) {
+		const struct ibcc_vendor_answer *a = &p->answer[i];
+		json_t *into = own;
+
+		if (a->port)
+			into = port_object(ports, t, t->port[t->endport[endport]].node, a->port);
+		ibcc_json_parameters(into, a->attr_id, a->data);
+	}
+	json_object_set_new(o, "nvidia", own);
+	if (json_array_size(ports))
+		json_object_set(o, "nvidia_ports", ports);
+	json_decref(ports);
+}
+
 json_t *ibcc_report_ways(const struct ibcc_cycle *c)
 {
 	struct ibcc_why text;

@@ -203,6 +203,7 @@ void ibcc_service_answered(struct ibcc_service *s)
 int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 		      struct ibcc_why *why)
 {
+	struct ibcc_vendor_parameters p = { 0 };
 	json_t *o;
 	int rc = ibcc_service_prepare(s, why);
 
@@ -210,7 +211,15 @@ int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 		rc = ibcc_cycle_readback(&s->cycle, why);
 	if (rc)
 		return rc;
-	o = ibcc_report_settings(s->cycle.topo, &s->cycle.actual, filter);
+	rc = ibcc_vendor_ask_parameters(s->transport, s->cycle.topo, s->cycle.options.cc_key,
+					&s->cycle.vendor, &p);
+	if (rc)
+		return ibcc_why_set(why, rc,
+				    "the settings are not shown, since reading those of NVIDIA's "
+				    "congestion control failed: %s; repeat the command",
+				    strerror(-rc));
+	o = ibcc_report_show(&s->cycle, &p, filter);
+	ibcc_vendor_parameters_fini(&p);
 	if (!o)
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	if (filter && !json_array_size(json_object_get(o, "nodes"))) {

@@ -191,7 +191,7 @@ int ibcc_service_set_key(struct ibcc_service *s, const struct ibcc_cc_key_info *
 			 const struct ibcc_request *r, json_t **out, struct ibcc_why *why);
 /* Reads what all devices support; see ibcc_report_probe(). */
 int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *why);
-/* Reads settings from the fabric now; see ibcc_report_settings(). */
+/* Reads settings from the fabric now, NVIDIA's too; see ibcc_report_show(). */
 int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 		      struct ibcc_why *why);
 /* Transactions, newest first, or one (id > 0) with its changes. With `series` also "series", the

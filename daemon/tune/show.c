@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Prints the fabric's settings as two tables, switches and channel adapters. A table of a large
- * fabric has a line for each setting that differs, with the first of the nodes that have it.
+/* Prints the fabric's settings as tables, of switches, of channel adapters and of NVIDIA's own
+ * congestion control. A table of a large fabric has a line for each setting that differs, with the
+ * first of the nodes that have it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "daemon/tune/tune.h"
 
 #define CELL        64
+#define PARAMETERS  512  /* bytes of a cell with all fields of an attribute of NVIDIA's */
 #define LINES       100u /* of a table; with more, equal settings share a line */
 #define UNSUPPORTED 8u   /* nodes that are named one by one */
 
@@ -41,6 +43,17 @@ static const struct tune_column ca_columns[] = {
 	{ "MAX DELAY", IBCC_RIGHT, "maximum injection delay, the last entry of the table" },
 	{ "CONTROL", IBCC_LEFT,
 	  "whether congestion control is on, by service level or by queue pair" },
+};
+
+/* Cells of a row of NVIDIA's table: all columns but NODE and LID. */
+#define NVIDIA_CELLS 4
+static const struct tune_column nvidia_columns[] = {
+	{ "NODE", IBCC_LEFT, "name and GUID" },
+	{ "LID", IBCC_RIGHT, "local identifier of the node" },
+	{ "PORT", IBCC_LEFT, "port of an adapter, ports of a switch" },
+	{ "CONTROL", IBCC_LEFT, "whether NVIDIA's own congestion control is on" },
+	{ "ATTRIBUTE", IBCC_LEFT, "attribute of NVIDIA's that was read" },
+	{ "PARAMETERS", IBCC_WRAP, "its fields and their values" },
 };
 
 static bool is_switch(const json_t *node)
@@ -152,6 +165,84 @@ void tune_setting_rows(const json_t *node, tune_setting_fn row, void *arg)
 		(is_switch(node) ? switch_rows : ca_rows)(node, row, arg);
 }
 
+/* An attribute of NVIDIA's: "rpg_time_reset 300, rpg_byte_reset 32767, ...". */
+static void parameters_text(char *cell, size_t size, const json_t *attribute)
+{
+	const char *name;
+	size_t len = 0;
+	json_t *v;
+
+	cell[0] = '\0';
+	json_object_foreach ((json_t *)attribute, name, v)
+		if (len < size)
+			len += (size_t)snprintf(cell + len, size - len, "%s%s %lld",
+						len ? ", " : "", name, json_integer_value(v));
+}
+
+/* A row for an attribute of a node, at a port or at several with the same parameters. */
+static void parameters_row(const json_t *node, const char *port, const char *attribute,
+			   const json_t *fields, tune_setting_fn row, void *arg)
+{
+	char text[PARAMETERS];
+	const char *cell[NVIDIA_CELLS] = { port,
+					   tune_str(json_object_get(node, "nvidia"), "control"),
+					   attribute, text };
+
+	parameters_text(text, sizeof(text), fields);
+	row(arg, node, cell);
+}
+
+/* One attribute of a switch's ports: consecutive ports that have the same parameters share a row.
+ */
+static void port_rows(const json_t *node, const char *attribute, tune_setting_fn row, void *arg)
+{
+	const json_t *ports = json_object_get(node, "nvidia_ports"), *o, *p;
+	size_t n = json_array_size(ports), end;
+	char port[CELL];
+
+	for (size_t i = 0; i < n; i = end) {
+		o = json_object_get(json_array_get(ports, i), attribute);
+		for (end = i + 1; end < n; end++) {
+			p = json_object_get(json_array_get(ports, end), attribute);
+			if (!json_equal((json_t *)o, (json_t *)p) ||
+			    tune_int(json_array_get(ports, end), "port") !=
+				    tune_int(json_array_get(ports, end - 1), "port") + 1)
+				break;
+		}
+		if (!o)
+			continue;
+		num(port, json_array_get(ports, i), "port");
+		if (end - i > 1)
+			snprintf(port + strlen(port), sizeof(port) - strlen(port), "-%lld",
+				 tune_int(json_array_get(ports, end - 1), "port"));
+		parameters_row(node, port, attribute, o, row, arg);
+	}
+}
+
+/* A node that reports its control and no parameters has a row without them. */
+static void nvidia_rows(const json_t *node, tune_setting_fn row, void *arg)
+{
+	static const char *const of_ports[] = { "PortProfileSettings", "SLMapping" };
+	json_t *nvidia = json_object_get(node, "nvidia"), *o;
+	const char *attribute;
+	char port[CELL];
+	bool any = false;
+
+	if (!nvidia)
+		return;
+	num(port, node, "port");
+	json_object_foreach (nvidia, attribute, o) {
+		if (!json_is_object(o))
+			continue;
+		any = true;
+		parameters_row(node, port, attribute, o, row, arg);
+	}
+	for (size_t i = 0; i < sizeof(of_ports) / sizeof(of_ports[0]); i++)
+		port_rows(node, of_ports[i], row, arg);
+	if (!any && !json_array_size(json_object_get(node, "nvidia_ports")))
+		parameters_row(node, port, "", NULL, row, arg);
+}
+
 struct printer {
 	struct libscols_table *t;
 	size_t n_cells;
@@ -175,17 +266,30 @@ static void count_row(void *arg, const json_t *node, const char *const *cell)
 	++*(size_t *)arg;
 }
 
-/* One of the two tables: of switches, or of channel adapters. */
+static void rows_of_switch(const json_t *node, tune_setting_fn row, void *arg)
+{
+	if (is_switch(node))
+		tune_setting_rows(node, row, arg);
+}
+
+static void rows_of_adapter(const json_t *node, tune_setting_fn row, void *arg)
+{
+	if (!is_switch(node))
+		tune_setting_rows(node, row, arg);
+}
+
+/* One of the tables. */
 struct kind {
 	const char *heading;
 	const struct tune_column *column;
 	size_t n_cells;
-	bool switches;
+	void (*rows)(const json_t *node, tune_setting_fn row, void *arg);
 };
 
 static const struct kind kinds[] = {
-	{ "Switches", switch_columns, TUNE_SWITCH_CELLS, true },
-	{ "Channel adapters", ca_columns, TUNE_CA_CELLS, false },
+	{ "Switches", switch_columns, TUNE_SWITCH_CELLS, rows_of_switch },
+	{ "Channel adapters", ca_columns, TUNE_CA_CELLS, rows_of_adapter },
+	{ "NVIDIA's own congestion control", nvidia_columns, NVIDIA_CELLS, nvidia_rows },
 };
 
 static void each_row(const struct kind *k, const json_t *nodes, tune_setting_fn row, void *arg)
@@ -194,8 +298,7 @@ static void each_row(const struct kind *k, const json_t *nodes, tune_setting_fn 
 	size_t i;
 
 	json_array_foreach (nodes, i, o)
-		if (is_switch(o) == k->switches)
-			tune_setting_rows(o, row, arg);
+		k->rows(o, row, arg);
 }
 
 static void print_each(const struct kind *k, const json_t *nodes)
@@ -210,7 +313,7 @@ static void print_each(const struct kind *k, const json_t *nodes)
 static void print_equal(const struct kind *k, const json_t *nodes, size_t lines)
 {
 	struct tune_column column[1 + TUNE_CA_CELLS] = {
-		{ "COUNT", IBCC_RIGHT, "nodes or ports with these settings" },
+		{ "COUNT", IBCC_RIGHT, "nodes, ports or ranges of ports with these settings" },
 	};
 	struct tune_equals all = { .n_cells = k->n_cells };
 	struct libscols_table *t;

@@ -36,5 +36,10 @@ json_t *ibcc_json_sls(const struct ibcc_cc_ca_setting *v);
  * shows shift and multiplier, the simulator the register.
  */
 json_t *ibcc_json_cct(const struct ibcc_cct *cct, json_t *(*one)(uint16_t entry));
+/* Adds an attribute of parameters of NVIDIA's congestion control (ibcc_vcc_fields()) to an object,
+ * by its name: an object of its fields. `data` has IBCC_VCC_PARAMETER_BYTES. 0, -ENOMEM, or
+ * -EINVAL: it is no such attribute.
+ */
+int ibcc_json_parameters(json_t *into, uint16_t attr_id, const uint8_t *data);
 
 #endif

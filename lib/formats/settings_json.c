@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include <ibcc/json.h>
+#include <ibcc/vendor_cc.h>
 
 json_t *ibcc_json_port(const struct ibcc_topo *t, uint32_t port)
 {
@@ -115,4 +116,18 @@ json_t *ibcc_json_cct(const struct ibcc_cct *cct, json_t *(*one)(uint16_t entry)
 	for (unsigned int i = 0; list && i <= cct->limit && i < IBCC_CCT_MAX_ENTRIES; i++)
 		json_array_append_new(list, one(cct->entry[i]));
 	return list;
+}
+
+int ibcc_json_parameters(json_t *into, uint16_t attr_id, const uint8_t *data)
+{
+	unsigned int n;
+	const struct ibcc_vcc_field *f = ibcc_vcc_fields(attr_id, &n);
+	json_t *o;
+
+	if (!f)
+		return -EINVAL;
+	o = json_object();
+	for (unsigned int i = 0; o && i < n; i++)
+		json_object_set_new(o, f[i].name, json_integer(ibcc_vcc_field_get(data, &f[i])));
+	return json_object_set_new(into, ibcc_vcc_parameters_name(attr_id), o) ? -ENOMEM : 0;
 }
