@@ -176,6 +176,8 @@ static const struct ibcc_option rows[] = {
 	  .at = offsetof(struct args, t.detailed_exitcode), .commands = "plan status" },
 	{ "full", 0, IBCC_OPTION_FLAG, NULL, "list every sender and every setting",
 	  .at = offsetof(struct args, t.full), .commands = "plan apply show" },
+	{ "odd", 0, IBCC_OPTION_FLAG, NULL, "settings that most nodes of a type do not have",
+	  .at = offsetof(struct args, t.odd), .commands = "show" },
 	{ "root", 0, IBCC_OPTION_TEXT, "N", "show congestion root N with all its senders",
 	  .at = offsetof(struct args, o.root), .commands = "plan" },
 	{ "node", 0, IBCC_OPTION_TEXT, "GLOB", "only nodes with matching names, such as 'h1*'",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Prints the fabric's settings as tables, of switches, of channel adapters and of NVIDIA's own
- * congestion control. A table of a large fabric has a line for each setting that differs, with the
- * first of the nodes that have it.
+ * congestion control, or the odd ones. A table of a large fabric has a line for each setting that
+ * differs, with the first of the nodes that have it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -9,6 +9,7 @@
 
 #include "daemon/tune/changes.h"
 #include "daemon/tune/equal.h"
+#include "daemon/tune/odd.h"
 #include "daemon/tune/prose.h"
 #include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
@@ -385,8 +386,95 @@ static void print_all(const json_t *a)
 	print_settings(a, true);
 }
 
+/* "Channel adapters of type 0x0002c9/0x101b": those that a row or a field without a usual value is
+ * compared with.
+ */
+static const char *kind_text(const json_t *o, char *buf, size_t len)
+{
+	snprintf(buf, len, "%s of type %s/%s",
+		 strcmp(tune_str(o, "type"), "switch") ? "channel adapters" : "switches",
+		 tune_str(o, "vendor_id"), tune_str(o, "device_id"));
+	return buf;
+}
+
+static void print_odd(const json_t *a)
+{
+	static const struct tune_column columns[] = {
+		{ "NODE", IBCC_LEFT, "name and GUID" },
+		{ "PORT", IBCC_RIGHT, "port of an adapter, 0 of a switch" },
+		{ "SETTING", IBCC_LEFT, "attribute and field" },
+		{ "AT", IBCC_LEFT, "service levels, ports or table entries" },
+		{ "VALUE", IBCC_WRAP, "what the node has" },
+		{ "USUAL", IBCC_WRAP, "what most nodes of its device type have" },
+		{ "ALIKE", IBCC_LEFT, "how many nodes of the type have the usual value" },
+	};
+	struct libscols_table *table = tune_table_new(columns, sizeof(columns) / sizeof(*columns));
+	const json_t *list = json_object_get(a, "odd"), *open = json_object_get(a, "undecided"), *o;
+	char node[160], port[CELL], alike[CELL], kind[CELL * 2];
+	const char *value;
+	json_t *n;
+	size_t i;
+
+	json_array_foreach (list, i, o) {
+		const char *row[] = { tune_node_text(o, node, sizeof(node)),
+				      port,
+				      tune_str(o, "field"),
+				      tune_str(o, "index"),
+				      tune_str(o, "value"),
+				      tune_str(o, "usual"),
+				      alike };
+
+		num(port, o, "port");
+		snprintf(alike, sizeof(alike), "%lld of %lld", tune_int(o, "with"),
+			 tune_int(o, "alike"));
+		tune_table_add(table, row, 0, TUNE_PLAIN);
+	}
+	tune_table_print_under(table, "Odd settings");
+	if (tune_table_is_csv())
+		return;
+	if (tune_int(a, "more"))
+		printf("%lld more odd settings are not listed.\n", tune_int(a, "more"));
+	json_array_foreach (open, i, o) {
+		printf("No value of %s is usual at %s:", tune_str(o, "field"),
+		       kind_text(o, kind, sizeof(kind)));
+		json_object_foreach (json_object_get(o, "values"), value, n)
+			printf(" %s (%lld)", value, json_integer_value(n));
+		putchar('\n');
+	}
+	if (!json_array_size(list) && !json_array_size(open))
+		printf("Nothing is odd: %lld ports of %lld device types have the settings that are "
+		       "usual for their type.\n",
+		       tune_int(a, "nodes"), tune_int(a, "types"));
+	if (tune_int(a, "alone"))
+		printf("Types with one port, which has nothing to be compared with: %lld.\n",
+		       tune_int(a, "alone"));
+}
+
+static int show_odd(struct tune *t)
+{
+	struct ibcc_why why = { "" };
+	json_t *a = NULL, *odd;
+	int rc = tune_do(t, "show", NULL, &a, &why), code = TUNE_OK;
+
+	/* Nodes that the discovery has missed are not compared; the rest is. */
+	odd = a ? tune_odd(a) : NULL;
+	if (odd && t->json)
+		code = tune_print_json(odd);
+	else if (odd)
+		print_odd(odd);
+	json_decref(odd);
+	json_decref(a);
+	return rc ? tune_fail("%s", why.text) : code;
+}
+
 int tune_show(struct tune *t)
 {
+	if (t->odd && t->n_args)
+		return tune_fail("show --odd compares all nodes: leave out \"%s\"", t->args[0]);
+	if (t->odd && t->full)
+		return tune_fail("show --odd lists odd settings only: leave out --full");
+	if (t->odd)
+		return show_odd(t);
 	return tune_do_and_print(t, "show",
 				 t->n_args ? json_pack("{ss}", "node", t->args[0]) : NULL,
 				 t->full ? print_all : print_summary);

@@ -50,6 +50,7 @@ struct tune {
 	const char *output;   /* plan, bundle: also write to this file; NULL: no */
 	bool anonymous;       /* bundle: use made-up names */
 	bool full;            /* plan: all changes, not the summary */
+	bool odd;             /* show: only what differs from the nodes of its type */
 	uint64_t root;        /* plan: this root with all its sources, from 1; 0: the worst */
 	const char *node;     /* plan: only nodes with a matching name; NULL: all */
 	const char *sysfs;    /* ooo-check: use this folder instead of /; NULL: / */

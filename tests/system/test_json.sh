@@ -53,6 +53,8 @@ keep status tune -j top --limit 1
 keep show tune -j show
 keep error tune -j show --node-name-map "$TMP/none"
 keep show tune -j show leaf2
+keep odd tune -j show --odd
+keep error tune -j show --odd leaf2
 keep probe tune -j probe
 keep report tune -j report
 keep bundle tune -j bundle
