@@ -138,10 +138,12 @@ json_t *ibcc_report_routing(const struct ibcc_cycle *c);
  * {"vendor_id","device_id","name","type","count","generation","mechanism","action"}, of which the
  * last three are documented and not answered (ibcc_device_facts()), and, for each property, an
  * object of values with counts: "annex_a10", "table_entries", "port_block", "attributes", "cc_key",
- * "counters", "tick", "link_mbps" (ports), "nvidia_cc", "adaptive_routing", "firmware". It contains
- * no GUID, LID or name of a node.
+ * "counters", "tick", "link_mbps" (ports), "nvidia_cc", "adaptive_routing", "firmware", and
+ * NVIDIA's attributes of parameters `v` by their names, those of a switch for each linked port. It
+ * contains no GUID, LID or name of a node.
  */
-json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p);
+json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p,
+			  const struct ibcc_vendor_parameters *v);
 
 /* The whole last polling cycle, which answers a dry run and an apply. Keys: schema, verdict,
  * fabric, roots, changes, unchanged, unreachable, prediction, summary, writes, error (null or why

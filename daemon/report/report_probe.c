@@ -7,6 +7,7 @@
 
 #include <ibcc/device.h>
 #include <ibcc/pma.h>
+#include <ibcc/settings_json.h>
 #include <ibcc/version.h>
 
 #include "daemon/report/report.h"
@@ -226,7 +227,23 @@ static void tell_endport(struct inventory *v, uint32_t i)
 	tell_vendor(type, &v->c->vendor.ep[i], is_switch);
 }
 
-json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p)
+/* An adapter's attribute, or that of one port of a switch. */
+static void tell_parameters(struct inventory *v, const struct ibcc_vendor_answer *a)
+{
+	const struct ibcc_topo *t = v->c->topo;
+	json_t *type = type_of(v, &t->node[t->port[t->endport[a->endport]].node]);
+	json_t *attribute = json_object(), *fields;
+	char text[IBCC_JSON_PARAMETERS_BYTES];
+	const char *name;
+
+	if (attribute && !ibcc_json_parameters(attribute, a->attr_id, a->data))
+		json_object_foreach (attribute, name, fields)
+			bump(type, name, ibcc_json_parameters_text(fields, text, sizeof(text)));
+	json_decref(attribute);
+}
+
+json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p,
+			  const struct ibcc_vendor_parameters *parameters)
 {
 	struct inventory v = { c, p, json_array() };
 	struct ibcc_why vendor, routes;
@@ -241,6 +258,8 @@ json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p
 	}
 	for (uint32_t i = 0; v.types && i < p->n; i++)
 		tell_endport(&v, i);
+	for (uint32_t i = 0; v.types && i < parameters->n; i++)
+		tell_parameters(&v, &parameters->answer[i]);
 	ibcc_vendor_text(&c->vendor, &vendor);
 	/* Without the roots that are only observed, because these have names. */
 	ibcc_vendor_routes_text(&c->vendor, &routes);

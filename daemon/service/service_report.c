@@ -144,6 +144,7 @@ int ibcc_service_report(struct ibcc_service *s, json_t **out, struct ibcc_why *w
 int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *why)
 {
 	struct ibcc_cycle *c = &s->cycle;
+	struct ibcc_vendor_parameters v = { 0 };
 	struct ibcc_probe p = { 0 };
 	int rc = ibcc_service_prepare(s, why);
 
@@ -152,12 +153,16 @@ int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *wh
 	if (rc)
 		return rc;
 	rc = ibcc_probe_run(s->transport, c->topo, s->cc_key, &c->actual, &p);
+	if (!rc)
+		rc = ibcc_vendor_ask_parameters(s->transport, c->topo, s->cc_key, &c->vendor, &v);
+	if (!rc)
+		*out = ibcc_report_probe(c, &p, &v);
+	ibcc_vendor_parameters_fini(&v);
+	ibcc_probe_fini(&p);
 	if (rc)
 		return ibcc_why_set(
 			why, rc, "asking the devices failed, so there is no record: %s; try again",
 			strerror(-rc));
-	*out = ibcc_report_probe(c, &p);
-	ibcc_probe_fini(&p);
 	if (!*out)
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	return ibcc_discovery_is_doubtful(&s->discovery) ? ibcc_service_missed(s, 0, why) : 0;

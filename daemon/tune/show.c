@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <ibcc/settings_json.h>
+
 #include "daemon/tune/changes.h"
 #include "daemon/tune/equal.h"
 #include "daemon/tune/odd.h"
@@ -15,7 +17,6 @@
 #include "daemon/tune/tune.h"
 
 #define CELL        64
-#define PARAMETERS  512  /* bytes of a cell with all fields of an attribute of NVIDIA's */
 #define LINES       100u /* of a table; with more, equal settings share a line */
 #define UNSUPPORTED 8u   /* nodes that are named one by one */
 
@@ -166,30 +167,16 @@ void tune_setting_rows(const json_t *node, tune_setting_fn row, void *arg)
 		(is_switch(node) ? switch_rows : ca_rows)(node, row, arg);
 }
 
-/* An attribute of NVIDIA's: "rpg_time_reset 300, rpg_byte_reset 32767, ...". */
-static void parameters_text(char *cell, size_t size, const json_t *attribute)
-{
-	const char *name;
-	size_t len = 0;
-	json_t *v;
-
-	cell[0] = '\0';
-	json_object_foreach ((json_t *)attribute, name, v)
-		if (len < size)
-			len += (size_t)snprintf(cell + len, size - len, "%s%s %lld",
-						len ? ", " : "", name, json_integer_value(v));
-}
-
 /* A row for an attribute of a node, at a port or at several with the same parameters. */
 static void parameters_row(const json_t *node, const char *port, const char *attribute,
 			   const json_t *fields, tune_setting_fn row, void *arg)
 {
-	char text[PARAMETERS];
+	char text[IBCC_JSON_PARAMETERS_BYTES];
 	const char *cell[NVIDIA_CELLS] = { port,
 					   tune_str(json_object_get(node, "nvidia"), "control"),
 					   attribute, text };
 
-	parameters_text(text, sizeof(text), fields);
+	ibcc_json_parameters_text(fields, text, sizeof(text));
 	row(arg, node, cell);
 }
 

@@ -41,5 +41,9 @@ json_t *ibcc_json_cct(const struct ibcc_cct *cct, json_t *(*one)(uint16_t entry)
  * -EINVAL: it is no such attribute.
  */
 int ibcc_json_parameters(json_t *into, uint16_t attr_id, const uint8_t *data);
+/* Such an object of fields as text, "rpg_time_reset 300, rpg_byte_reset 32767, ...". Returns buf.
+ */
+#define IBCC_JSON_PARAMETERS_BYTES 512u /* what the longest one needs, at most */
+const char *ibcc_json_parameters_text(const json_t *fields, char *buf, size_t len);
 
 #endif

@@ -3,6 +3,7 @@
 #include <ibcc/settings_json.h>
 
 #include <errno.h>
+#include <stdio.h>
 
 #include <ibcc/json.h>
 #include <ibcc/vendor_cc.h>
@@ -130,4 +131,18 @@ int ibcc_json_parameters(json_t *into, uint16_t attr_id, const uint8_t *data)
 	for (unsigned int i = 0; o && i < n; i++)
 		json_object_set_new(o, f[i].name, json_integer(ibcc_vcc_field_get(data, &f[i])));
 	return json_object_set_new(into, ibcc_vcc_parameters_name(attr_id), o) ? -ENOMEM : 0;
+}
+
+const char *ibcc_json_parameters_text(const json_t *fields, char *buf, size_t len)
+{
+	const char *name;
+	size_t at = 0;
+	json_t *v;
+
+	buf[0] = '\0';
+	json_object_foreach ((json_t *)fields, name, v)
+		if (at < len)
+			at += (size_t)snprintf(buf + at, len - at, "%s%s %lld", at ? ", " : "",
+					       name, json_integer_value(v));
+	return buf;
 }

@@ -49,6 +49,12 @@ equal "seven types" "$(jq '.types | length' "$TMP/probe.json")" 7
 is "adapters are counted by type" 0x101b '.count == 2 and .name == "ConnectX-6" and .type == "channel adapter"'
 is "an adapter where NVIDIA's control is on" 0x101b '.nvidia_cc == {on: 1, off: 1} and
 	.annex_a10 == {"yes, not used": 1, yes: 1}'
+is "parameters of that control, once for both" 0x101b '(.HCARPParameters | to_entries | length == 1 and .[0].value == 2 and
+	(.[0].key | test("^clamp_tgt_rate 0, .*rpg_ai_rate 5, .*initial_alpha_value 1023$"))) and
+	(.HCANPParameters | length == 1) and (has("SLMapping") | not)'
+is "and of the ports of a switch" 0xd2f2 '(.PortProfileSettings | to_entries | length == 1 and .[0].value == 4 and
+	(.[0].key | contains("profile1_percent 20,"))) and (.SLMapping | map(.) == [4])'
+is "none of a switch without it" 0xcf08 'has("PortProfileSettings") | not'
 is "what its kernel answers is known for what it is" 0x101b '.counters["PortXmitWait, not claimed"] == 2 and
 	(.counters | has("FECN") | not) and .tick == {"not known": 2}'
 is "one without the annex" 0x1003 '.annex_a10 == {no: 1} and (has("table_entries") | not)'
