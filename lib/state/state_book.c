@@ -106,7 +106,8 @@ static void drop_damaged(struct ibcc_book *b, const struct ibcc_plan *places, st
 			count_damaged(d, b->entry[i]->node_guid, b->entry[i]->port,
 				      b->entry[i]->attr_id, b->entry[i]->first_txn,
 				      "an earlier row, which is damaged, may be about it");
-	if (d->unplaced)
+	/* No transaction comes after the highest number, which only a damaged row has. */
+	if (d->unplaced && d->unplaced < INT64_MAX)
 		ibcc_book_forget(b, d->unplaced + 1);
 }
 

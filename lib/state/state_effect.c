@@ -27,6 +27,9 @@ int64_t ibcc_state_newest(struct ibcc_state *s)
 {
 	int64_t id = ibcc_state_ask(s->db, "SELECT max(id) FROM txn", 0);
 
+	/* A damaged row may have the highest number; callers add 1. */
+	if (id == INT64_MAX)
+		id--;
 	return id > 0 ? id : 0;
 }
 
