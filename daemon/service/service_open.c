@@ -124,20 +124,27 @@ static void read_pause(struct ibcc_service *s)
 	s->paused = ibcc_state_note(s->state, "paused");
 }
 
-/* Records the number of this run, once, when the state file can be read. A program that runs only
- * one command records none.
+/* Reads the number of our run before this one, as its record with subnet administration has it. */
+static void read_run_before(struct ibcc_service *s)
+{
+	char *text = ibcc_state_note(s->state, "election_run");
+
+	s->run_before = text ? strtoull(text, NULL, 16) : 0;
+	free(text);
+}
+
+/* Records the number of this run as soon as the state file can be written: without it the run after
+ * a crash takes our record for another daemon's, and waits until its lease ends. A program that
+ * runs only one command records none.
  */
 static void note_run(struct ibcc_service *s)
 {
-	char *text, now[32];
+	char now[32];
 
-	if (s->run_noted)
+	if (s->run_noted || !s->listens)
 		return;
-	text = ibcc_state_note(s->state, "election_run");
-	s->run_before = text ? strtoull(text, NULL, 16) : 0;
-	free(text);
 	snprintf(now, sizeof(now), "%" PRIx64, s->run);
-	s->run_noted = !s->listens || !ibcc_state_note_set(s->state, "election_run", now);
+	s->run_noted = !ibcc_state_note_set(s->state, "election_run", now);
 }
 
 /* Without the note a restart would forget the pause, so it is written as soon as possible. */
@@ -159,6 +166,7 @@ int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why)
 	if (s->alone) /* what cannot be closed now is closed when the file can be written */
 		(void)ibcc_state_claim(s->state);
 	read_pause(s);
+	read_run_before(s);
 	note_run(s);
 	s->others_newest = ibcc_state_newest_of_others(s->state);
 	ibcc_service_find_trial(s);
@@ -217,6 +225,8 @@ int ibcc_service_check_state(struct ibcc_service *s, struct ibcc_why *why)
 	ibcc_service_find_debts(s);
 	if (s->pause_unwritten)
 		write_pause(s);
+	s->run_noted = false; /* this may be another file */
+	note_run(s);
 	if (known)
 		return 0;
 	read_pause(s);

@@ -54,3 +54,12 @@ stop "$first" KILL
 start_tuned 'mode: apply' 'apply_via: direct'
 wait_until 10 status '.election.state == "leads"' || fail "the next run does not lead: $(jq -c .election "$TMP/status.json")"
 ok "a run after a crash leads at once"
+
+# Its number is in the state file, and has to be in one that it begins while it runs.
+mkdir "$TMP/aside" && mv "$TMP"/state.db* "$TMP/aside"
+begun() { [ -s "$TMP/state.db" ] && status '.state_trouble == null'; }
+wait_until 20 begun || fail "no other state file is begun: $(jq -c .state_trouble "$TMP/status.json")"
+stop "$TUNED_PID" KILL
+start_tuned 'mode: apply' 'apply_via: direct'
+wait_until 10 status '.election.state == "leads"' || fail "it waits for its own lease: $(jq -c .election "$TMP/status.json")"
+ok "so does one after a crash with a state file that was begun meanwhile"
