@@ -18,7 +18,7 @@
 #include <ibcc/scenario_file.h>
 #include <ibcc/smp.h>
 
-#include "sim/world.h"
+#include "sim/fabric.h"
 
 /* LinkSpeedExt (IBA vol. 1, 14.2.5.6), as masks of what is supported or enabled. */
 #define EXT_HDR    4u
@@ -249,7 +249,7 @@ void ibcc_fast_amend(const struct ibcc_fast *f, uint64_t client_guid, uint64_t b
 	    (h.method != IBCC_MAD_GET_RESP && h.method != IBCC_MAD_SET))
 		return;
 	if (h.mgmt_class == IBCC_MAD_CLASS_SMP_DIRECT)
-		node = ibcc_world_route_end(f->t, ibcc_topo_find_guid(f->t, client_guid), mad);
+		node = ibcc_sim_fabric_route_end(f->t, ibcc_topo_find_guid(f->t, client_guid), mad);
 	else if (h.mgmt_class == IBCC_MAD_CLASS_SMP && by_lid)
 		node = ibcc_topo_find_guid(f->t, by_lid);
 	else

@@ -27,7 +27,7 @@
 struct ibcc_pace {
 	sd_event *ev;
 	sd_event_source *timer;
-	struct ibcc_world *w;
+	struct ibcc_sim_fabric *w;
 	int clock_fd; /* see <ibcc/sim_clock.h> */
 	double speed, reached;
 	uint64_t step_ps;              /* takes about STEP_US */
@@ -46,7 +46,7 @@ static uint64_t wall_us(void)
 static void set_ref(struct ibcc_pace *p, uint64_t now_us)
 {
 	p->ref_us = now_us;
-	p->ref_ps = ibcc_world_now_ps(p->w);
+	p->ref_ps = ibcc_sim_fabric_now_ps(p->w);
 }
 
 static uint64_t target_ps(const struct ibcc_pace *p, uint64_t at_us)
@@ -60,7 +60,7 @@ static uint64_t target_ps(const struct ibcc_pace *p, uint64_t at_us)
  */
 static void publish(const struct ibcc_pace *p, uint64_t now_us)
 {
-	(void)ibcc_sim_clock_write(p->clock_fd, ibcc_world_now_ps(p->w) / 1000, now_us * 1000);
+	(void)ibcc_sim_clock_write(p->clock_fd, ibcc_sim_fabric_now_ps(p->w) / 1000, now_us * 1000);
 }
 
 /* Engine time that may be caught up with. */
@@ -77,10 +77,10 @@ static int slice(struct ibcc_pace *p, uint64_t target, uint64_t began, uint64_t 
 	uint64_t now = began;
 	int err = 0;
 
-	while (ibcc_world_now_ps(p->w) < target && now - began < slice_us) {
-		uint64_t from = ibcc_world_now_ps(p->w), until = from + p->step_ps, took;
+	while (ibcc_sim_fabric_now_ps(p->w) < target && now - began < slice_us) {
+		uint64_t from = ibcc_sim_fabric_now_ps(p->w), until = from + p->step_ps, took;
 
-		err = ibcc_world_run(p->w, until < target ? until : target);
+		err = ibcc_sim_fabric_run(p->w, until < target ? until : target);
 		if (err)
 			break;
 		took = wall_us() - now;
@@ -98,7 +98,7 @@ static int slice(struct ibcc_pace *p, uint64_t target, uint64_t began, uint64_t 
 static void look_for_deadlock(struct ibcc_pace *p)
 {
 	char buf[IBCC_DEADLOCK_BYTES];
-	int err = ibcc_world_deadlock(p->w, buf, sizeof(buf));
+	int err = ibcc_sim_fabric_deadlock(p->w, buf, sizeof(buf));
 
 	if (err == -EDEADLK && !p->deadlocked)
 		fprintf(stderr,
@@ -116,7 +116,7 @@ static int on_timer(sd_event_source *src, uint64_t usec, void *arg)
 
 	(void)usec;
 	target = target_ps(p, began);
-	if (ibcc_world_topo(p->w))
+	if (ibcc_sim_fabric_topo(p->w))
 		err = slice(p, target, began, SLICE_US);
 	else
 		publish(p, began);
@@ -124,7 +124,7 @@ static int on_timer(sd_event_source *src, uint64_t usec, void *arg)
 		p->failed(p->arg, err);
 		return 0;
 	}
-	now_ps = ibcc_world_now_ps(p->w);
+	now_ps = ibcc_sim_fabric_now_ps(p->w);
 	if (began - p->window_us >= WINDOW_US) {
 		p->reached =
 			(double)(now_ps - p->window_ps) / ((double)(began - p->window_us) * 1e6);
@@ -132,7 +132,7 @@ static int on_timer(sd_event_source *src, uint64_t usec, void *arg)
 		p->window_ps = now_ps;
 		look_for_deadlock(p);
 	}
-	if (!ibcc_world_topo(p->w) || target > now_ps + behind_max_ps(p))
+	if (!ibcc_sim_fabric_topo(p->w) || target > now_ps + behind_max_ps(p))
 		set_ref(p, began);
 	sd_event_source_set_time(src, wall_us() + (now_ps < target ? 0 : IDLE_US));
 	return sd_event_source_set_enabled(src, SD_EVENT_ONESHOT);
@@ -143,15 +143,16 @@ void ibcc_pace_catch_up(struct ibcc_pace *p)
 	uint64_t began = wall_us(), target = target_ps(p, began);
 	int err;
 
-	if (!ibcc_world_topo(p->w) || target <= ibcc_world_now_ps(p->w) ||
-	    p->reached < KEEPS_UP * p->speed || target > ibcc_world_now_ps(p->w) + behind_max_ps(p))
+	if (!ibcc_sim_fabric_topo(p->w) || target <= ibcc_sim_fabric_now_ps(p->w) ||
+	    p->reached < KEEPS_UP * p->speed ||
+	    target > ibcc_sim_fabric_now_ps(p->w) + behind_max_ps(p))
 		return;
 	err = slice(p, target, began, UINT64_MAX);
 	if (err)
 		p->failed(p->arg, err);
 }
 
-struct ibcc_pace *ibcc_pace_new(sd_event *ev, struct ibcc_world *w, double speed, int clock_fd,
+struct ibcc_pace *ibcc_pace_new(sd_event *ev, struct ibcc_sim_fabric *w, double speed, int clock_fd,
 				ibcc_pace_failed *failed, void *arg, int *err)
 {
 	struct ibcc_pace *p = calloc(1, sizeof(*p));

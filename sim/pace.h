@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
-#include "sim/world.h"
+#include "sim/fabric.h"
 
 struct ibcc_pace;
 
@@ -15,7 +15,7 @@ struct ibcc_pace;
  * failure.
  */
 typedef void ibcc_pace_failed(void *arg, int err);
-struct ibcc_pace *ibcc_pace_new(sd_event *ev, struct ibcc_world *w, double speed, int clock_fd,
+struct ibcc_pace *ibcc_pace_new(sd_event *ev, struct ibcc_sim_fabric *w, double speed, int clock_fd,
 				ibcc_pace_failed *failed, void *arg, int *err);
 void ibcc_pace_free(struct ibcc_pace *p);
 

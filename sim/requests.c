@@ -50,10 +50,10 @@ static json_t *stats(const struct ibcc_requests *q)
 	json_t *o = json_pack("{s:b}", "ok", 1), *rows = json_array();
 	uint32_t i;
 
-	json_object_set_new(o, "engine_ns", uint64_json(ibcc_world_now_ps(q->world) / 1000));
+	json_object_set_new(o, "engine_ns", uint64_json(ibcc_sim_fabric_now_ps(q->fabric) / 1000));
 	json_object_set_new(o, "speed", json_real(ibcc_pace_speed(q->pace)));
 	json_object_set_new(o, "speed_reached", json_real(ibcc_pace_reached(q->pace)));
-	json_object_set_new(o, "traffic", json_boolean(ibcc_world_traffic(q->world)));
+	json_object_set_new(o, "traffic", json_boolean(ibcc_sim_fabric_traffic(q->fabric)));
 	json_object_set_new(o, "clients", uint64_json(st->clients_now));
 	json_object_set_new(o, "clients_total", uint64_json(st->clients_total));
 	json_object_set_new(o, "clients_killed", uint64_json(st->clients_killed));
@@ -114,14 +114,14 @@ static json_t *flows(const struct ibcc_requests *q)
 		[IBCC_FLOW_VICTIM] = "victim",
 	};
 	json_t *o = json_pack("{s:b}", "ok", 1), *rows = json_array();
-	struct ibcc_world_flow f;
+	struct ibcc_sim_fabric_flow f;
 	uint32_t i;
 
-	json_object_set_new(o, "engine_ns", uint64_json(ibcc_world_now_ps(q->world) / 1000));
-	for (i = 0; i < ibcc_world_n_flows(q->world); i++) {
+	json_object_set_new(o, "engine_ns", uint64_json(ibcc_sim_fabric_now_ps(q->fabric) / 1000));
+	for (i = 0; i < ibcc_sim_fabric_n_flows(q->fabric); i++) {
 		json_t *row;
 
-		ibcc_world_flow_read(q->world, i, &f);
+		ibcc_sim_fabric_flow_read(q->fabric, i, &f);
 		row = json_pack("{s:s,s:s,s:s,s:s}", "name", f.spec->name, "from", f.spec->from,
 				"to", f.spec->to, "kind", kinds[f.spec->kind]);
 		json_object_set_new(row, "missing", json_string(f.missing ? f.missing : ""));
@@ -141,18 +141,18 @@ static json_t *flows(const struct ibcc_requests *q)
 /* Counters of all ports that have a link. */
 static json_t *ports(const struct ibcc_requests *q)
 {
-	const struct ibcc_topo *t = ibcc_world_topo(q->world);
+	const struct ibcc_topo *t = ibcc_sim_fabric_topo(q->fabric);
 	json_t *o = json_pack("{s:b}", "ok", 1), *rows = json_array();
 	struct ibcc_engine_port c;
 	uint32_t i;
 
-	json_object_set_new(o, "engine_ns", uint64_json(ibcc_world_now_ps(q->world) / 1000));
+	json_object_set_new(o, "engine_ns", uint64_json(ibcc_sim_fabric_now_ps(q->fabric) / 1000));
 	for (i = 0; t && i < t->n_ports; i++) {
 		const struct ibcc_topo_port *p = &t->port[i], *peer;
 		json_t *row;
 
 		if (p->peer == IBCC_NONE ||
-		    ibcc_agents_counters(ibcc_world_agents(q->world), i, &c))
+		    ibcc_agents_counters(ibcc_sim_fabric_agents(q->fabric), i, &c))
 			continue;
 		peer = &t->port[p->peer];
 		row = json_pack("{s:s,s:i,s:s,s:i,s:i,s:i}", "node", t->node[p->node].desc, "port",

@@ -7,14 +7,14 @@
 
 #include <ibcc/jsonl.h>
 
+#include "sim/fabric.h"
 #include "sim/ibsim.h"
 #include "sim/pace.h"
 #include "sim/proxy.h"
-#include "sim/world.h"
 
 /* The parts that requests read and change. */
 struct ibcc_requests {
-	struct ibcc_world *world;
+	struct ibcc_sim_fabric *fabric;
 	struct ibcc_pace *pace;
 	struct ibcc_proxy *proxy;
 	struct ibcc_ibsim *ibsim;

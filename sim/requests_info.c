@@ -26,7 +26,7 @@ static const char *attach_name(const struct ibcc_topo *t, uint32_t node)
 /* The first channel adapter, in the order of GUIDs, where ibsim takes a client. */
 static const char *first_host(const struct ibcc_requests *q)
 {
-	const struct ibcc_topo *t = ibcc_world_topo(q->world);
+	const struct ibcc_topo *t = ibcc_sim_fabric_topo(q->fabric);
 
 	for (uint32_t i = 0; t && i < t->n_nodes; i++) {
 		uint32_t node = ibcc_topo_find_guid(q->names, t->node[i].guid);

@@ -37,7 +37,7 @@ static int set_speed(const struct ibcc_requests *q, const char *node, double v)
 static int set_loss(const struct ibcc_requests *q, const char *node, double v)
 {
 	if (node)
-		return ibcc_world_set_loss(q->world, node, (uint16_t)v);
+		return ibcc_sim_fabric_set_loss(q->fabric, node, (uint16_t)v);
 	ibcc_proxy_knobs(q->proxy)->mad_loss_permille = (uint32_t)v;
 	return 0;
 }
@@ -59,27 +59,27 @@ static int set_timeout(const struct ibcc_requests *q, const char *node, double v
 static int set_traffic(const struct ibcc_requests *q, const char *node, double v)
 {
 	(void)node;
-	return ibcc_world_set_traffic(q->world, v != 0);
+	return ibcc_sim_fabric_set_traffic(q->fabric, v != 0);
 }
 
 static int set_support(const struct ibcc_requests *q, const char *node, double v)
 {
-	return ibcc_world_set_support(q->world, node, v != 0);
+	return ibcc_sim_fabric_set_support(q->fabric, node, v != 0);
 }
 
 static int set_sink_rate(const struct ibcc_requests *q, const char *node, double v)
 {
-	return ibcc_world_set_sink_rate(q->world, node, (uint32_t)v);
+	return ibcc_sim_fabric_set_sink_rate(q->fabric, node, (uint32_t)v);
 }
 
 static int set_port_block(const struct ibcc_requests *q, const char *node, double v)
 {
-	return ibcc_world_set_port_block(q->world, node, (uint8_t)v);
+	return ibcc_sim_fabric_set_port_block(q->fabric, node, (uint8_t)v);
 }
 
 static int set_status(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
 
 	if (k)
 		k->status = (uint16_t)v;
@@ -88,7 +88,7 @@ static int set_status(const struct ibcc_requests *q, const char *node, double v)
 
 static int set_set_status(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
 
 	if (k)
 		k->set_status = (uint16_t)v;
@@ -97,7 +97,7 @@ static int set_set_status(const struct ibcc_requests *q, const char *node, doubl
 
 static int set_clock(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
 
 	if (k)
 		k->clock_off_permille = (int32_t)v - 1000;
@@ -107,13 +107,13 @@ static int set_clock(const struct ibcc_requests *q, const char *node, double v)
 /* Lets the clock of one node, or all clocks, jump from where they are. */
 static int jump_clock(const struct ibcc_requests *q, const char *node, double v)
 {
-	const struct ibcc_topo *t = ibcc_world_topo(q->world);
-	struct ibcc_agent_quirks *k = node ? ibcc_world_quirks(q->world, node) : NULL;
+	const struct ibcc_topo *t = ibcc_sim_fabric_topo(q->fabric);
+	struct ibcc_agent_quirks *k = node ? ibcc_sim_fabric_quirks(q->fabric, node) : NULL;
 
 	if (k)
 		k->clock_jump_ns += (int64_t)(v * 1e6);
 	for (uint32_t i = 0; !node && t && i < t->n_nodes; i++)
-		ibcc_agents_quirks(ibcc_world_agents(q->world), i)->clock_jump_ns +=
+		ibcc_agents_quirks(ibcc_sim_fabric_agents(q->fabric), i)->clock_jump_ns +=
 			(int64_t)(v * 1e6);
 	return k || !node ? 0 : -ENOENT;
 }
@@ -121,7 +121,7 @@ static int jump_clock(const struct ibcc_requests *q, const char *node, double v)
 /* Lets all entries of a switch's CongestionLog name this source LID, while both LIDs are set. */
 static int set_log_slid(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
 
 	if (k)
 		k->log_slid = (uint16_t)v;
@@ -130,7 +130,7 @@ static int set_log_slid(const struct ibcc_requests *q, const char *node, double 
 
 static int set_log_dlid(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
 
 	if (k)
 		k->log_dlid = (uint16_t)v;
@@ -139,7 +139,7 @@ static int set_log_dlid(const struct ibcc_requests *q, const char *node, double 
 
 static int set_qlogic(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
 
 	if (k)
 		k->qlogic = v != 0;
@@ -148,7 +148,7 @@ static int set_qlogic(const struct ibcc_requests *q, const char *node, double v)
 
 static int set_ignores(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
 
 	if (k)
 		k->ignores = v != 0;
@@ -157,7 +157,7 @@ static int set_ignores(const struct ibcc_requests *q, const char *node, double v
 
 static int set_pma_qp(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
 
 	if (k)
 		k->pma_qp = (uint32_t)v;
@@ -166,7 +166,7 @@ static int set_pma_qp(const struct ibcc_requests *q, const char *node, double v)
 
 static int set_sent(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
 
 	if (k)
 		k->sent_permille = (uint16_t)v;
@@ -175,7 +175,7 @@ static int set_sent(const struct ibcc_requests *q, const char *node, double v)
 
 static int set_wait(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
 
 	if (k)
 		k->wait_permille = (uint16_t)v;
@@ -184,7 +184,7 @@ static int set_wait(const struct ibcc_requests *q, const char *node, double v)
 
 static int set_marks(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
 
 	if (k)
 		k->marks_permille = (uint16_t)v;
@@ -193,7 +193,7 @@ static int set_marks(const struct ibcc_requests *q, const char *node, double v)
 
 static int set_errors(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
 
 	if (k)
 		k->errors_permille = (uint16_t)v;
@@ -202,7 +202,7 @@ static int set_errors(const struct ibcc_requests *q, const char *node, double v)
 
 static int set_nvidia_cc(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
 
 	if (k)
 		k->vendor_cc = v != 0 ? IBCC_NVIDIA_CC_ON : IBCC_NVIDIA_CC_OFF;
@@ -211,7 +211,7 @@ static int set_nvidia_cc(const struct ibcc_requests *q, const char *node, double
 
 static int set_ai_rate(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
 
 	if (k)
 		k->ai_rate_mbps = (uint16_t)v;
@@ -220,7 +220,7 @@ static int set_ai_rate(const struct ibcc_requests *q, const char *node, double v
 
 static int set_adaptive(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_world_quirks(q->world, node);
+	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
 
 	if (k) {
 		k->adaptive = true;
@@ -232,7 +232,7 @@ static int set_adaptive(const struct ibcc_requests *q, const char *node, double 
 static int reboot(const struct ibcc_requests *q, const char *node, double v)
 {
 	(void)v;
-	return ibcc_world_reboot(q->world, node);
+	return ibcc_sim_fabric_reboot(q->fabric, node);
 }
 
 static const struct knob knobs[] = {
@@ -301,7 +301,7 @@ static int set_key(const struct ibcc_requests *q, const char *key, const char *v
 			continue;
 		if (parse(k, value, &v))
 			return -EINVAL;
-		if (dot && ibcc_world_find(q->world, dot + 1, &ignored) == -ENOTUNIQ)
+		if (dot && ibcc_sim_fabric_find(q->fabric, dot + 1, &ignored) == -ENOTUNIQ)
 			return -ENOTUNIQ;
 		return k->set(q, dot ? dot + 1 : NULL, v);
 	}

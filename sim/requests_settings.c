@@ -55,8 +55,8 @@ static json_t *summary(const struct ibcc_endport_cc *r, bool sw)
 
 json_t *ibcc_requests_settings(const struct ibcc_requests *q)
 {
-	const struct ibcc_topo *t = ibcc_world_topo(q->world);
-	const struct ibcc_agents *a = ibcc_world_agents(q->world);
+	const struct ibcc_topo *t = ibcc_sim_fabric_topo(q->fabric);
+	const struct ibcc_agents *a = ibcc_sim_fabric_agents(q->fabric);
 	json_t *o = json_pack("{s:b}", "ok", 1), *rows = json_array();
 	uint32_t i;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Puts the parts of a simulator together, and passes on what one finds to the next. The parts are
- * ibsim, the proxy, the observer that reads ibsim's fabric, the world (engine and agents), and the
+ * ibsim, the proxy, the observer that reads ibsim's fabric, the data plane (fabric.h), and the
  * requests of control. Begin with start().
  */
 #include "sim/simulator.h"
@@ -22,6 +22,7 @@
 #include <ibcc/sim_clock.h>
 
 #include "sim/control.h"
+#include "sim/fabric.h"
 #include "sim/fast.h"
 #include "sim/ibsim.h"
 #include "sim/observer.h"
@@ -29,7 +30,6 @@
 #include "sim/proxy.h"
 #include "sim/requests.h"
 #include "sim/upstream.h"
-#include "sim/world.h"
 
 #define START_TIMEOUT_US 30000000u
 #define LOST_MAX         5u /* ibsims in a row that end without showing a fabric */
@@ -47,7 +47,7 @@ struct simulator {
 	struct ibcc_upstream *up;
 	struct ibcc_proxy *proxy;
 	struct ibcc_observer *observer;
-	struct ibcc_world *world;
+	struct ibcc_sim_fabric *fabric;
 	struct ibcc_pace *pace;
 	struct ibcc_requests requests;
 	sd_event_source *start_timer;
@@ -73,13 +73,13 @@ static int answer(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *rq,
 	int err;
 
 	ibcc_pace_catch_up(s->pace);
-	err = ibcc_world_answer(s->world, node_guid, ntohs((uint16_t)rq->dlid), ntohl(rq->dqp),
-				rq->mad, reply->mad);
+	err = ibcc_sim_fabric_answer(s->fabric, node_guid, ntohs((uint16_t)rq->dlid),
+				     ntohl(rq->dqp), rq->mad, reply->mad);
 
 	if (!err)
-		ibcc_sim_clock_stamp(reply->mad, ibcc_world_now_ps(s->world) / 1000);
+		ibcc_sim_clock_stamp(reply->mad, ibcc_sim_fabric_now_ps(s->fabric) / 1000);
 	if (!err && !reply->dlid) /* the client leaves its LID to the simulator */
-		reply->dlid = htons(ibcc_world_lid(s->world, node_guid));
+		reply->dlid = htons(ibcc_sim_fabric_lid(s->fabric, node_guid));
 	return err;
 }
 
@@ -87,14 +87,14 @@ static uint16_t loss(void *arg, uint64_t node_guid, const struct ibcc_wire_mad *
 {
 	struct simulator *s = arg;
 
-	return ibcc_world_loss(s->world, node_guid, ntohs((uint16_t)rq->dlid), rq->mad);
+	return ibcc_sim_fabric_loss(s->fabric, node_guid, ntohs((uint16_t)rq->dlid), rq->mad);
 }
 
 static uint16_t lid(void *arg, uint64_t node_guid)
 {
 	struct simulator *s = arg;
 
-	return ibcc_world_lid(s->world, node_guid);
+	return ibcc_sim_fabric_lid(s->fabric, node_guid);
 }
 
 static bool stale(void *arg)
@@ -127,18 +127,18 @@ static void amend(void *arg, const struct ibcc_upstream_slot *slot, struct ibcc_
 	uint32_t lid = ibcc_wire_is_response(m->mad) ? m->slid : m->dlid;
 
 	ibcc_fast_amend(s->fast, ibcc_upstream_node_guid(slot),
-			ibcc_world_lid_guid(s->world, ntohs((uint16_t)lid)), m->mad);
+			ibcc_sim_fabric_lid_guid(s->fabric, ntohs((uint16_t)lid)), m->mad);
 }
 
 /* The fabric's side */
 
 /* Reports flows whose end nodes are missing: such a flow would stand at 0 without a reason. */
-static void tell_missing(const struct ibcc_world *w)
+static void tell_missing(const struct ibcc_sim_fabric *w)
 {
-	struct ibcc_world_flow f;
+	struct ibcc_sim_fabric_flow f;
 
-	for (uint32_t i = 0; i < ibcc_world_n_flows(w); i++) {
-		ibcc_world_flow_read(w, i, &f);
+	for (uint32_t i = 0; i < ibcc_sim_fabric_n_flows(w); i++) {
+		ibcc_sim_fabric_flow_read(w, i, &f);
 		if (f.missing)
 			fprintf(stderr,
 				"ibcc-sim: flow %s sends nothing: ibsim's fabric has no node %s, "
@@ -150,7 +150,7 @@ static void tell_missing(const struct ibcc_world *w)
 static void on_found(void *arg, struct ibcc_topo *t)
 {
 	struct simulator *s = arg;
-	int err = t ? ibcc_world_update(s->world, t) : -ECONNREFUSED;
+	int err = t ? ibcc_sim_fabric_update(s->fabric, t) : -ECONNREFUSED;
 
 	if (err) {
 		fail(s, "the fabric that ibsim shows", err);
@@ -161,7 +161,7 @@ static void on_found(void *arg, struct ibcc_topo *t)
 	if (s->ready)
 		return;
 	s->ready = true;
-	tell_missing(s->world);
+	tell_missing(s->fabric);
 	sd_event_source_set_enabled(s->start_timer, SD_EVENT_OFF);
 	printf("ready %s\n", s->o->name);
 	fflush(stdout);
@@ -390,11 +390,11 @@ static int start(struct simulator *s)
 	if (!s->up)
 		return err;
 	ibcc_upstream_on_mad(s->up, amend, s);
-	s->world = ibcc_world_new(sc);
-	if (!s->world)
+	s->fabric = ibcc_sim_fabric_new(sc);
+	if (!s->fabric)
 		return -ENOMEM;
-	ibcc_world_on_link_event(s->world, on_link_event, s);
-	s->requests.world = s->world;
+	ibcc_sim_fabric_on_link_event(s->fabric, on_link_event, s);
+	s->requests.fabric = s->fabric;
 	ibcc_control_address(s->o->name, address, sizeof(address));
 	s->requests.server =
 		ibcc_jsonl_listen(s->ev, address, ibcc_requests_answer, &s->requests, &err);
@@ -404,8 +404,8 @@ static int start(struct simulator *s)
 	err = start_clock(s);
 	if (err)
 		return err;
-	s->pace =
-		ibcc_pace_new(s->ev, s->world, s->o->speed, s->clock_fd, on_engine_failed, s, &err);
+	s->pace = ibcc_pace_new(s->ev, s->fabric, s->o->speed, s->clock_fd, on_engine_failed, s,
+				&err);
 	if (!s->pace)
 		return err;
 	s->requests.pace = s->pace;
@@ -442,7 +442,7 @@ int ibcc_simulator_run(const struct ibcc_simulator_options *o)
 	ibcc_upstream_free(s.up);
 	ibcc_ibsim_free(s.ibsim);
 	ibcc_pace_free(s.pace);
-	ibcc_world_free(s.world);
+	ibcc_sim_fabric_free(s.fabric);
 	ibcc_scenario_fini(&s.scenario);
 	ibcc_topo_free(s.netfile);
 	ibcc_fast_free(s.fast);

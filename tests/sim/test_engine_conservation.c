@@ -25,7 +25,7 @@
 
 static uint64_t first_seed = 1, n_seeds = N_RUNS;
 
-struct world {
+struct fabric {
 	uint64_t rng;
 	uint64_t ways_rng; /* for what is drawn of ways and connections */
 	struct ibcc_topo *topo;
@@ -36,23 +36,23 @@ struct world {
 	bool flapped;
 };
 
-static uint32_t below(struct world *w, uint32_t n)
+static uint32_t below(struct fabric *w, uint32_t n)
 {
 	return ibcc_rng_below(&w->rng, n);
 }
 
-static uint32_t ways_below(struct world *w, uint32_t n)
+static uint32_t ways_below(struct fabric *w, uint32_t n)
 {
 	return ibcc_rng_below(&w->ways_rng, n);
 }
 
-static bool has_connections(const struct world *w)
+static bool has_connections(const struct fabric *w)
 {
 	return w->model.endpoint != IBCC_ENDPOINT_DATAGRAM;
 }
 
 /* Switches as a random tree, so that routes cannot deadlock, with adapters spread over them. */
-static void make_random_tree(struct world *w)
+static void make_random_tree(struct fabric *w)
 {
 	static const uint32_t rates[] = { 8000, 16000, 32000, 54545, 96000 };
 	uint32_t n_sw = 1 + below(w, 5);
@@ -86,7 +86,7 @@ static void make_random_tree(struct world *w)
 }
 
 /* That or a fat tree, where routes go up, then down, and packets may go several ways. */
-static void make_fabric(struct world *w)
+static void make_fabric(struct fabric *w)
 {
 	unsigned int ports = 4 + 2 * below(w, 2);
 
@@ -98,7 +98,7 @@ static void make_fabric(struct world *w)
 	w->n_cas = ports * ports / 2;
 }
 
-static void make_model(struct world *w)
+static void make_model(struct fabric *w)
 {
 	struct ibcc_model *m = &w->model;
 	bool tables = below(w, 2);
@@ -144,8 +144,8 @@ static void make_model(struct world *w)
 				    .delay_ps = below(w, 8000000) };
 }
 
-/* DCQCN in place of BCN, with draws of its own, so that the worlds before it stay as they were. */
-static void make_dcqcn(struct world *w, uint64_t rng)
+/* DCQCN in place of BCN, with draws of its own, so that the fabrics before it stay as they were. */
+static void make_dcqcn(struct fabric *w, uint64_t rng)
 {
 	struct ibcc_dcqcn *d = &w->model.dcqcn;
 
@@ -174,7 +174,7 @@ static void make_dcqcn(struct world *w, uint64_t rng)
 }
 
 /* How switches choose among ways, and what adapters do about order. */
-static void make_ways(struct world *w)
+static void make_ways(struct fabric *w)
 {
 	struct ibcc_model *m = &w->model;
 
@@ -187,7 +187,7 @@ static void make_ways(struct world *w)
 	m->ack_timeout = (uint8_t)(3 + ways_below(w, 5));
 }
 
-static void make_flows(struct world *w, uint64_t stop_ps)
+static void make_flows(struct fabric *w, uint64_t stop_ps)
 {
 	uint32_t n = 1 + below(w, MAX_FLOWS), hot = fabric_port(w->topo, below(w, w->n_cas), 1);
 
@@ -218,7 +218,7 @@ static void make_flows(struct world *w, uint64_t stop_ps)
 	}
 }
 
-static void change_settings(struct world *w)
+static void change_settings(struct fabric *w)
 {
 	for (uint32_t n = 0; n < w->topo->n_nodes; n++) {
 		struct ibcc_cc_sw_setting s = { .Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL };
@@ -245,7 +245,7 @@ static void change_settings(struct world *w)
 	}
 }
 
-static void change_something(struct world *w)
+static void change_something(struct fabric *w)
 {
 	static const uint32_t rates[] = { 2000, 8000, 32000, 96000 };
 	uint32_t port = below(w, w->topo->n_ports);
@@ -282,7 +282,7 @@ static void change_something(struct world *w)
 	}
 }
 
-static void calm_down(struct world *w)
+static void calm_down(struct fabric *w)
 {
 	for (uint32_t p = 0; p < w->topo->n_ports; p++) {
 		if (w->topo->port[p].peer != IBCC_NONE)
@@ -292,7 +292,7 @@ static void calm_down(struct world *w)
 	}
 }
 
-static bool all_sent(struct world *w)
+static bool all_sent(struct fabric *w)
 {
 	for (uint32_t i = 0; i < ibcc_engine_n_flows(w->e); i++) {
 		struct ibcc_engine_flow f = engine_flow_read(w->e, i);
@@ -304,7 +304,7 @@ static bool all_sent(struct world *w)
 	return true;
 }
 
-static void check_both_ends(struct world *w)
+static void check_both_ends(struct fabric *w)
 {
 	for (uint32_t p = 0; p < w->topo->n_ports; p++) {
 		struct ibcc_engine_port a, b;
@@ -330,7 +330,7 @@ static void check_both_ends(struct world *w)
  * ports counted what flows did: at each host what its flows sent, at all together what came and
  * what of it was marked.
  */
-static void check_flows(struct world *w)
+static void check_flows(struct fabric *w)
 {
 	uint64_t received = 0, fecn = 0, *sent = calloc(w->topo->n_ports, sizeof(*sent));
 
@@ -364,7 +364,7 @@ static void check_flows(struct world *w)
 	free(sent);
 }
 
-static void world_new(struct world *w, uint64_t seed, uint64_t stop_ps)
+static void fabric_new(struct fabric *w, uint64_t seed, uint64_t stop_ps)
 {
 	memset(w, 0, sizeof(*w));
 	w->rng = seed;
@@ -378,14 +378,14 @@ static void world_new(struct world *w, uint64_t seed, uint64_t stop_ps)
 	change_settings(w);
 }
 
-static void world_free(struct world *w)
+static void fabric_free(struct fabric *w)
 {
 	ibcc_engine_free(w->e);
 	ibcc_topo_free(w->topo);
 }
 
 /* Whatever waits here goes on some time. */
-static void none_stuck(const struct world *w)
+static void none_stuck(const struct fabric *w)
 {
 	char buf[IBCC_DEADLOCK_BYTES];
 
@@ -398,11 +398,11 @@ static void test_conservation(void **state)
 	(void)state;
 	for (uint64_t seed = first_seed; seed < first_seed + n_seeds; seed++) {
 		struct ibcc_engine_totals o;
-		struct world w;
+		struct fabric w;
 		uint64_t marks = 0, fecn = 0, t = 300 * US;
 
 		print_message("seed %llu\n", (unsigned long long)seed);
-		world_new(&w, seed, t);
+		fabric_new(&w, seed, t);
 		for (int i = 1; i <= FLAPS; i++) {
 			engine_run(w.e, t * (uint64_t)i / FLAPS);
 			if (seed % 3)
@@ -433,7 +433,7 @@ static void test_conservation(void **state)
 			assert_true(fecn <= marks);
 		else
 			assert_int_equal(fecn, marks);
-		world_free(&w);
+		fabric_free(&w);
 	}
 }
 
@@ -441,9 +441,9 @@ static void test_conservation(void **state)
 static uint64_t fingerprint(uint64_t seed, uint64_t engine_seed, bool chopped)
 {
 	uint64_t sum = 0, end = 400 * US;
-	struct world w;
+	struct fabric w;
 
-	world_new(&w, seed, 0);
+	fabric_new(&w, seed, 0);
 	ibcc_engine_free(w.e);
 	w.e = engine_new(w.topo, &w.model, engine_seed);
 	w.rng = seed;
@@ -466,7 +466,7 @@ static uint64_t fingerprint(uint64_t seed, uint64_t engine_seed, bool chopped)
 		sum = ibcc_hash(sum, &f.latency_sum_ps, sizeof(f.latency_sum_ps));
 		sum = ibcc_hash(sum, &f.ccti, sizeof(f.ccti));
 	}
-	world_free(&w);
+	fabric_free(&w);
 	return sum;
 }
 

@@ -70,7 +70,7 @@ static void test_bytes(void **state)
 	assert_int_equal(ibcc_leader_read(mad, &back), IBCC_LEADER_DONE);
 }
 
-struct world {
+struct fabric {
 	int64_t now;
 	bool silent, refuses, same_port;
 	struct ibcc_election e[DAEMONS];
@@ -79,9 +79,9 @@ struct world {
 	int64_t until[DAEMONS];
 };
 
-static void begin(struct world *w, uint32_t n)
+static void begin(struct fabric *w, uint32_t n)
 {
-	*w = (struct world){ .now = 1000 };
+	*w = (struct fabric){ .now = 1000 };
 	for (uint32_t i = 0; i < DAEMONS; i++) {
 		struct ibcc_leader_record own = { .guid = 0x100 + i,
 						  .since = 5 * i,
@@ -95,7 +95,7 @@ static void begin(struct world *w, uint32_t n)
 	}
 }
 
-static enum ibcc_leader_answer serve(struct world *w, uint32_t i, uint8_t method,
+static enum ibcc_leader_answer serve(struct fabric *w, uint32_t i, uint8_t method,
 				     struct ibcc_leader_record *r)
 {
 	uint32_t n = 0, at = w->same_port ? 0 : i;
@@ -122,7 +122,7 @@ static enum ibcc_leader_answer serve(struct world *w, uint32_t i, uint8_t method
 	return n > 1 ? IBCC_LEADER_MANY : n ? IBCC_LEADER_ONE : IBCC_LEADER_NONE;
 }
 
-static uint32_t n_writers(const struct world *w)
+static uint32_t n_writers(const struct fabric *w)
 {
 	uint32_t n = 0;
 
@@ -132,7 +132,7 @@ static uint32_t n_writers(const struct world *w)
 }
 
 /* Each second all ask what is due, first all questions, then all answers: the worst order. */
-static void run(struct world *w, unsigned int seconds)
+static void run(struct fabric *w, unsigned int seconds)
 {
 	while (seconds--) {
 		enum ibcc_leader_answer a[DAEMONS];
@@ -152,7 +152,7 @@ static void run(struct world *w, unsigned int seconds)
 	}
 }
 
-static uint32_t leader(const struct world *w)
+static uint32_t leader(const struct fabric *w)
 {
 	for (uint32_t i = 0; i < DAEMONS; i++)
 		if (!w->dead[i] && w->e[i].state == IBCC_ELECTION_LEADS)
@@ -163,7 +163,7 @@ static uint32_t leader(const struct world *w)
 static void test_one(void **state)
 {
 	struct ibcc_why why = { "" };
-	struct world w;
+	struct fabric w;
 
 	(void)state;
 	begin(&w, 1);
@@ -187,7 +187,7 @@ static void test_one(void **state)
 static void test_race(void **state)
 {
 	struct ibcc_why why;
-	struct world w;
+	struct fabric w;
 
 	(void)state;
 	for (uint32_t seed = 0; seed < 200; seed++) {
@@ -207,7 +207,7 @@ static void test_race(void **state)
 
 static void test_takeover(void **state)
 {
-	struct world w;
+	struct fabric w;
 	uint32_t first;
 
 	(void)state;
@@ -230,7 +230,7 @@ static void test_takeover(void **state)
 /* Of an SA that forgets all: the leader goes on. */
 static void test_new_sa(void **state)
 {
-	struct world w;
+	struct fabric w;
 	uint32_t first;
 
 	(void)state;
@@ -252,7 +252,7 @@ static void test_new_sa(void **state)
 /* One that stands no more takes its record away at another SA, too, and sets none there. */
 static void test_new_sa_after_all(void **state)
 {
-	struct world w;
+	struct fabric w;
 
 	(void)state;
 	begin(&w, 1);
@@ -268,7 +268,7 @@ static void test_new_sa_after_all(void **state)
 static void test_silence(void **state)
 {
 	struct ibcc_why why;
-	struct world w;
+	struct fabric w;
 
 	(void)state;
 	begin(&w, 1);
@@ -292,7 +292,7 @@ static void test_silence(void **state)
 static void test_refused(void **state)
 {
 	struct ibcc_why why;
-	struct world w;
+	struct fabric w;
 
 	(void)state;
 	begin(&w, 1);
@@ -308,7 +308,7 @@ static void test_refused(void **state)
 /* The record of the run before is no other's, whatever subnet the port has been told of since. */
 static void test_earlier_run(void **state)
 {
-	struct world w;
+	struct fabric w;
 
 	(void)state;
 	begin(&w, 1);
@@ -332,7 +332,7 @@ static void test_earlier_run(void **state)
 static void test_same_port(void **state)
 {
 	struct ibcc_why why;
-	struct world w;
+	struct fabric w;
 	uint32_t first;
 
 	(void)state;

@@ -24,25 +24,25 @@
 
 static uint64_t now_ps;
 
-int ibcc_world_run(struct ibcc_world *w, uint64_t until_ps)
+int ibcc_sim_fabric_run(struct ibcc_sim_fabric *w, uint64_t until_ps)
 {
 	(void)w;
 	now_ps = until_ps;
 	return 0;
 }
 
-uint64_t ibcc_world_now_ps(const struct ibcc_world *w)
+uint64_t ibcc_sim_fabric_now_ps(const struct ibcc_sim_fabric *w)
 {
 	(void)w;
 	return now_ps;
 }
 
-const struct ibcc_topo *ibcc_world_topo(const struct ibcc_world *w)
+const struct ibcc_topo *ibcc_sim_fabric_topo(const struct ibcc_sim_fabric *w)
 {
 	return (const void *)w;
 }
 
-int ibcc_world_deadlock(const struct ibcc_world *w, char *buf, size_t len)
+int ibcc_sim_fabric_deadlock(const struct ibcc_sim_fabric *w, char *buf, size_t len)
 {
 	(void)w;
 	(void)buf;
@@ -70,7 +70,7 @@ static void assert_told(struct ibcc_sim_clock *clock)
 /* The simulator has no processor for a while; a client that asks then learns what is so by now. */
 static void test_stall_is_caught_up_with(void **state)
 {
-	struct ibcc_world *w = (void *)&now_ps; /* never looked at */
+	struct ibcc_sim_fabric *w = (void *)&now_ps; /* never looked at */
 	uint64_t from_us = 0, took_us = UINT64_MAX, from_ps = 0;
 	int fd = ibcc_sim_clock_create(files_path("clock")), err = 0;
 	struct ibcc_sim_clock *clock;

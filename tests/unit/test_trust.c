@@ -7,10 +7,10 @@
  */
 static void test_honest(void **state)
 {
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 0);
+	open_fabric(&w, 0);
 	for (unsigned int k = 0; k < MAX_SLOTS / SLOTS - 2; k++) {
 		for (uint32_t i = 0; i < w.t->n_ports; i++) {
 			w.read_ns[i] = 1 + draw(&rng) % (9 * INTERVAL_NS / 10);
@@ -21,7 +21,7 @@ static void test_honest(void **state)
 		passes(&w, 1);
 		assert_int_equal(w.s.n_doubted, 0);
 	}
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* Of ten passes nine read one end of each link alone, bursts and times as before. Honest ends
@@ -30,10 +30,10 @@ static void test_honest(void **state)
 static void test_one_end_left_out(void **state)
 {
 	bool only[MAX_PORTS];
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 0);
+	open_fabric(&w, 0);
 	for (uint32_t i = 0; i < w.t->n_ports; i++)
 		only[i] = is_linked(&w, i) && i < w.t->port[i].peer;
 	for (unsigned int k = 0; k < 600; k++) {
@@ -47,7 +47,7 @@ static void test_one_end_left_out(void **state)
 			assert_int_equal(w.s.n_doubted, 0);
 	}
 	assert_int_equal(doubt_of(&w, LUSTRE_SW1, 5), IBCC_DOUBT_LINK);
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* Counters that a program clears every third pass, that a port lacks, or that have reached their
@@ -55,10 +55,10 @@ static void test_one_end_left_out(void **state)
  */
 static void test_says_nothing(void **state)
 {
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 800);
+	open_fabric(&w, 800);
 	at(&w, LUSTRE_SW1, 1)->lacks_counters = true;
 	at(&w, LUSTRE_SW2, 2)->sent = 0;
 	w.ctr[fabric_port(w.t, LUSTRE_SW2, 2)].v[IBCC_CTR_XMIT_DATA] = UINT64_MAX;
@@ -70,7 +70,7 @@ static void test_says_nothing(void **state)
 		passes(&w, 1);
 		assert_int_equal(w.s.n_doubted, 0);
 	}
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* One link whose ends differ: after some passes, the sender is distrusted, and no other. What the
@@ -78,11 +78,11 @@ static void test_says_nothing(void **state)
  */
 static void test_one_link(void **state)
 {
-	struct world w;
+	struct fabric w;
 	char text[300];
 
 	(void)state;
-	open_world(&w, 800);
+	open_fabric(&w, 800);
 	passes(&w, 10);
 	at(&w, LUSTRE_SW2, 1)->sent = 30;
 	passes(&w, IBCC_TRUST_RUN - 1);
@@ -99,24 +99,24 @@ static void test_one_link(void **state)
 	passes(&w, 1);
 	assert_int_equal(w.s.n_doubted, 0);
 	assert_int_equal(ibcc_trust_say(w.t, &w.s, text, sizeof(text)), 0);
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* Other counters of the same packets: fewer received, fewer packets than at the other end. */
 static void test_other_counters(void **state)
 {
-	struct world w;
+	struct fabric w;
 
 	(void)state;
 	for (unsigned int which = 0; which < 2; which++) {
-		open_world(&w, 800);
+		open_fabric(&w, 800);
 		at(&w, LUSTRE_SRC1, 1)->received = which ? 1000 : 500;
 		at(&w, LUSTRE_SRC1, 1)->packets = which ? 500 : 1000;
 		passes(&w, 2 * IBCC_TRUST_RUN);
 		assert_int_equal(w.s.n_doubted, 1);
 		assert_int_equal(doubt_of(&w, which ? LUSTRE_SRC1 : LUSTRE_SW1, 1),
 				 IBCC_DOUBT_LINK);
-		close_world(&w);
+		close_fabric(&w);
 	}
 }
 
@@ -127,10 +127,10 @@ static void test_other_counters(void **state)
 static void test_few_packets(void **state)
 {
 	struct tells *liar;
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 300);
+	open_fabric(&w, 300);
 	read_switches_at(&w, INTERVAL_NS / 16);
 	liar = at(&w, LUSTRE_SRC1, 1);
 	liar->packets = 500;
@@ -148,51 +148,51 @@ static void test_few_packets(void **state)
 	assert_int_equal(w.s.n_doubted, 0);
 	passes(&w, 20);
 	assert_int_equal(doubt_of(&w, LUSTRE_SRC1, 1), IBCC_DOUBT_LINK);
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* A tenth less is no contradiction: links lose packets, and hardware counts them differently. */
 static void test_tolerance(void **state)
 {
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 800);
+	open_fabric(&w, 800);
 	lie_all(&w, LUSTRE_SW2, 900);
 	passes(&w, 50);
 	assert_int_equal(w.s.n_doubted, 0);
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* All neighbours against one switch: it is the switch, and its ports alone. */
 static void test_switch(void **state)
 {
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 300);
+	open_fabric(&w, 300);
 	lie_all(&w, LUSTRE_SW1, 30);
 	passes(&w, 2 * IBCC_TRUST_RUN);
 	assert_int_equal(w.s.n_doubted, 5);
 	for (unsigned int num = 1; num <= 5; num++)
 		assert_int_equal(doubt_of(&w, LUSTRE_SW1, num), IBCC_DOUBT_NODE);
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* Two switches side by side: both, and no adapter. */
 static void test_two_switches(void **state)
 {
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 300);
+	open_fabric(&w, 300);
 	lie_all(&w, LUSTRE_SW1, 30);
 	lie_all(&w, LUSTRE_SW2, 2000);
 	passes(&w, 2 * IBCC_TRUST_RUN);
 	assert_int_equal(w.s.n_doubted, 8);
 	for (unsigned int i = LUSTRE_SRC1; i <= LUSTRE_FAST; i++)
 		assert_int_equal(doubt_of(&w, i, 1), IBCC_DOUBT_NONE);
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* An honest switch between a lying one and a lying adapter: doubt about the former explains one of
@@ -200,10 +200,10 @@ static void test_two_switches(void **state)
  */
 static void test_in_between(void **state)
 {
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 300);
+	open_fabric(&w, 300);
 	lie_all(&w, LUSTRE_SW1, 30);
 	at(&w, LUSTRE_SLOW, 1)->sent = 30;
 	passes(&w, 2 * IBCC_TRUST_RUN);
@@ -212,23 +212,23 @@ static void test_in_between(void **state)
 	assert_int_equal(doubt_of(&w, LUSTRE_SW2, 5), IBCC_DOUBT_NONE);
 	assert_int_equal(doubt_of(&w, LUSTRE_SW2, 1), IBCC_DOUBT_NONE);
 	assert_int_equal(doubt_of(&w, LUSTRE_SLOW, 1), IBCC_DOUBT_LINK);
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* Two of five links of a switch: they may as well be two broken adapters. */
 static void test_minority(void **state)
 {
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 300);
+	open_fabric(&w, 300);
 	at(&w, LUSTRE_SW1, 1)->sent = at(&w, LUSTRE_SW1, 2)->sent = 30;
 	passes(&w, 2 * IBCC_TRUST_RUN);
 	assert_int_equal(w.s.n_doubted, 2);
 	assert_int_equal(doubt_of(&w, LUSTRE_SW1, 1), IBCC_DOUBT_LINK);
 	assert_int_equal(doubt_of(&w, LUSTRE_SRC1, 1), IBCC_DOUBT_NONE);
 	assert_int_equal(doubt_of(&w, LUSTRE_SW1, 3), IBCC_DOUBT_NONE);
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* Ends that are read half an interval apart: a lie is found out all the same, since what may lie
@@ -236,15 +236,15 @@ static void test_minority(void **state)
  */
 static void test_far_apart(void **state)
 {
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 300);
+	open_fabric(&w, 300);
 	read_switches_at(&w, INTERVAL_NS / 2);
 	at(&w, LUSTRE_SW2, 1)->sent = 30;
 	passes(&w, 10 * IBCC_TRUST_RUN);
 	assert_int_equal(w.s.n_doubted, 1);
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* Silence of a port, or of all, neither accuses nor clears. A link that is idle does not accuse,
@@ -252,10 +252,10 @@ static void test_far_apart(void **state)
  */
 static void test_neither(void **state)
 {
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 800);
+	open_fabric(&w, 800);
 	for (uint32_t i = 0; i < w.t->n_ports; i++) /* from slot 80 on nothing is sent */
 		for (unsigned int k = 80; k < MAX_SLOTS; k++)
 			w.sum[i][k + 1] = w.sum[i][80];
@@ -271,32 +271,32 @@ static void test_neither(void **state)
 	assert_int_equal(w.s.n_doubted, 1);
 	passes(&w, 100);
 	assert_int_equal(w.s.n_doubted, 0);
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* More at one end, then more at the other: a node that is wrong by turns is not found to lie. */
 static void test_by_turns(void **state)
 {
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 400);
+	open_fabric(&w, 400);
 	for (unsigned int k = 0; k < 50; k++) {
 		at(&w, LUSTRE_SW2, 1)->sent = k % 2 ? 500 : 1500;
 		passes(&w, 1);
 		assert_int_equal(w.s.n_doubted, 0);
 	}
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* A new topology keeps what was found out, but not about another cable. */
 static void test_rebase(void **state)
 {
 	struct ibcc_topo *next;
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 300);
+	open_fabric(&w, 300);
 	at(&w, LUSTRE_SW2, 1)->sent = at(&w, LUSTRE_SW1, 1)->sent = 30;
 	passes(&w, 2 * IBCC_TRUST_RUN);
 	assert_int_equal(w.s.n_doubted, 2);
@@ -311,7 +311,7 @@ static void test_rebase(void **state)
 	assert_int_equal(doubt_of(&w, LUSTRE_SW1, 1), IBCC_DOUBT_NONE);
 	assert_int_equal(doubt_of(&w, LUSTRE_SRC1, 1), IBCC_DOUBT_NONE);
 	ibcc_topo_free(next);
-	close_world(&w);
+	close_fabric(&w);
 }
 
 int main(void)

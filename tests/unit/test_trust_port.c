@@ -7,10 +7,10 @@
  */
 static void test_time(void **state)
 {
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 450);
+	open_fabric(&w, 450);
 	at(&w, LUSTRE_SW2, 1)->wait_permille = 700;
 	at(&w, LUSTRE_SW2, 2)->wait_permille = 600;
 	at(&w, LUSTRE_SRC1, 1)->sent = 30;
@@ -26,7 +26,7 @@ static void test_time(void **state)
 	at(&w, LUSTRE_SRC2, 1)->sent = 30;
 	passes(&w, 2 * IBCC_TRUST_RUN);
 	assert_int_not_equal(doubt_of(&w, LUSTRE_SRC2, 1), IBCC_DOUBT_TIME);
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* A link that is told to have a third of its rate: it is that rate, not the ports; and where one
@@ -35,10 +35,10 @@ static void test_time(void **state)
 static void test_rate(void **state)
 {
 	char text[400];
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 600);
+	open_fabric(&w, 600);
 	for (unsigned int k = 0; k < 2; k++)
 		w.t->port[fabric_port(w.t, k ? LUSTRE_SW2 : LUSTRE_SW1, 5)].rate_mbps = 10667;
 	at(&w, LUSTRE_SRC1, 1)->sent = 2000;
@@ -55,7 +55,7 @@ static void test_rate(void **state)
 		w.t->port[fabric_port(w.t, k ? LUSTRE_SW2 : LUSTRE_SW1, 5)].rate_mbps = QDR_MBPS;
 	passes(&w, IBCC_TRUST_RUN);
 	assert_int_equal(doubt_of(&w, LUSTRE_SW1, 5), IBCC_DOUBT_NONE);
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* Traffic may be over before a port could show that it is right again: what is quiet is no reason
@@ -64,10 +64,10 @@ static void test_rate(void **state)
 static void test_quiet(void **state)
 {
 	struct tells *liar;
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 450);
+	open_fabric(&w, 450);
 	liar = at(&w, LUSTRE_SW2, 1);
 	liar->wait_permille = 700;
 	passes(&w, 1 + IBCC_TRUST_RUN);
@@ -83,7 +83,7 @@ static void test_quiet(void **state)
 	passes(&w, 1);
 	assert_int_equal(doubt_of(&w, LUSTRE_SW2, 1), IBCC_DOUBT_TIME);
 	assert_int_equal(w.s.n_doubted, 1);
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* A link may fall silent while its ports are doubted, and carry nothing until they are believed:
@@ -93,11 +93,11 @@ static void test_quiet(void **state)
 static void test_silent_link(void **state)
 {
 	unsigned int silent_from = 3 * IBCC_TRUST_RUN, silent_to = 6 * IBCC_TRUST_RUN;
-	struct world w;
+	struct fabric w;
 	uint32_t port;
 
 	(void)state;
-	open_world(&w, 450);
+	open_fabric(&w, 450);
 	port = fabric_port(w.t, LUSTRE_SW2, 1);
 	for (unsigned int k = silent_from * SLOTS; k < MAX_SLOTS; k++)
 		w.sum[port][k + 1] =
@@ -115,7 +115,7 @@ static void test_silent_link(void **state)
 	assert_int_equal(w.s.n_doubted, 0);
 	passes(&w, 2);
 	assert_int_equal(doubt_of(&w, LUSTRE_SW2, 1), IBCC_DOUBT_LINK);
-	close_world(&w);
+	close_fabric(&w);
 }
 
 /* All packets that come may be marked; not more. A port that gets hardly any more is believed again
@@ -123,10 +123,10 @@ static void test_silent_link(void **state)
  */
 static void test_marks(void **state)
 {
-	struct world w;
+	struct fabric w;
 
 	(void)state;
-	open_world(&w, 450);
+	open_fabric(&w, 450);
 	for (uint32_t i = 0; i < w.t->n_ports; i++)
 		for (unsigned int k = 2 * IBCC_TRUST_RUN * SLOTS; k < MAX_SLOTS; k++)
 			w.sum[i][k + 1] = w.sum[i][k] + 4 * PACKET;
@@ -143,7 +143,7 @@ static void test_marks(void **state)
 	at(&w, LUSTRE_FAST, 1)->fecn_permille = 100000;
 	passes(&w, 1);
 	assert_int_equal(doubt_of(&w, LUSTRE_FAST, 1), IBCC_DOUBT_MARKS);
-	close_world(&w);
+	close_fabric(&w);
 }
 
 int main(void)

@@ -28,7 +28,7 @@ struct tells {
 	bool silent, lacks_counters;
 };
 
-struct world {
+struct fabric {
 	struct ibcc_topo *t;
 	struct ibcc_snapshot s;
 	uint64_t sum[MAX_PORTS]
@@ -44,14 +44,14 @@ struct world {
 
 static uint32_t rng;
 
-static inline bool is_linked(const struct world *w, uint32_t port)
+static inline bool is_linked(const struct fabric *w, uint32_t port)
 {
 	return w->t->port[port].num && w->t->port[port].peer != IBCC_NONE;
 }
 
 /* Each link sends `permille` of its rate in all slots; with 0, each slot is randomly full or empty.
  */
-static inline void fill(struct world *w, uint32_t permille)
+static inline void fill(struct fabric *w, uint32_t permille)
 {
 	for (uint32_t i = 0; i < w->t->n_ports; i++)
 		for (unsigned int k = 0; k < MAX_SLOTS && is_linked(w, i); k++)
@@ -60,8 +60,8 @@ static inline void fill(struct world *w, uint32_t permille)
 									    : 0);
 }
 
-/* Makes a world in which all links send at this rate. */
-static inline void open_world(struct world *w, uint32_t permille)
+/* Makes a fabric in which all links send at this rate. */
+static inline void open_fabric(struct fabric *w, uint32_t permille)
 {
 	memset(w, 0, sizeof(*w));
 	rng = 4711;
@@ -76,14 +76,14 @@ static inline void open_world(struct world *w, uint32_t permille)
 	fill(w, permille);
 }
 
-static inline void close_world(struct world *w)
+static inline void close_fabric(struct fabric *w)
 {
 	ibcc_snapshot_fini(&w->s);
 	ibcc_topo_free(w->t);
 }
 
 /* Bytes that a port has sent by a given time. */
-static inline uint64_t sent_by(const struct world *w, uint32_t port, uint64_t ns)
+static inline uint64_t sent_by(const struct fabric *w, uint32_t port, uint64_t ns)
 {
 	uint64_t slot = ns / SLOT_NS;
 	const uint64_t *sum = w->sum[port];
@@ -92,7 +92,7 @@ static inline uint64_t sent_by(const struct world *w, uint32_t port, uint64_t ns
 	return sum[slot] + (sum[slot + 1] - sum[slot]) * (ns % SLOT_NS) / SLOT_NS;
 }
 
-static inline void read_port(struct world *w, uint32_t port)
+static inline void read_port(struct fabric *w, uint32_t port)
 {
 	const struct tells *tell = &w->tells[port];
 	struct ibcc_counters *c = &w->ctr[port];
@@ -116,7 +116,7 @@ static inline void read_port(struct world *w, uint32_t port)
 		ibcc_snapshot_record(&w->s, port, c, 1000);
 }
 
-static inline void passes(struct world *w, unsigned int n)
+static inline void passes(struct fabric *w, unsigned int n)
 {
 	for (; n; n--, w->n++) {
 		ibcc_snapshot_begin_some(&w->s, w->only);
@@ -128,25 +128,25 @@ static inline void passes(struct world *w, unsigned int n)
 	}
 }
 
-static inline struct tells *at(struct world *w, uint32_t node, unsigned int num)
+static inline struct tells *at(struct fabric *w, uint32_t node, unsigned int num)
 {
 	return &w->tells[fabric_port(w->t, node, num)];
 }
 
-static inline enum ibcc_doubt doubt_of(const struct world *w, uint32_t node, unsigned int num)
+static inline enum ibcc_doubt doubt_of(const struct fabric *w, uint32_t node, unsigned int num)
 {
 	return w->s.port[fabric_port(w->t, node, num)].trust.doubt;
 }
 
 /* Reads switches `ns` after the beginning of an interval, and adapters at the beginning. */
-static inline void read_switches_at(struct world *w, uint32_t ns)
+static inline void read_switches_at(struct fabric *w, uint32_t ns)
 {
 	for (uint32_t i = 0; i < w->t->n_ports; i++)
 		if (ibcc_topo_is_switch(w->t, w->t->port[i].node))
 			w->read_ns[i] = ns;
 }
 
-static inline void lie_all(struct world *w, uint32_t node, uint32_t sent)
+static inline void lie_all(struct fabric *w, uint32_t node, uint32_t sent)
 {
 	for (unsigned int num = 1; num <= w->t->node[node].n_ports; num++)
 		at(w, node, num)->sent = sent;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* MADs that the world answers: at which node the sender is, and whether a route leads from it to
+/* MADs that the fabric answers: at which node the sender is, and whether a route leads from it to
  * the node that is asked.
  */
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <ibcc/route.h>
 #include <ibcc/smp.h>
 
-#include "sim/world_state.h"
+#include "sim/fabric_state.h"
 
 /* Places in a directed route SMP (IBA vol. 1, 14.2.1.2). */
 #define SMP_HOP_COUNT    7
@@ -24,18 +24,18 @@ static uint32_t first_endport(const struct ibcc_topo *t, uint64_t guid)
 	return t->node[n].first_port + (t->node[n].type == IBCC_NODE_SWITCH ? 0 : 1);
 }
 
-uint16_t ibcc_world_lid(const struct ibcc_world *w, uint64_t guid)
+uint16_t ibcc_sim_fabric_lid(const struct ibcc_sim_fabric *fab, uint64_t guid)
 {
-	uint32_t p = w->topo ? first_endport(w->topo, guid) : IBCC_NONE;
+	uint32_t p = fab->topo ? first_endport(fab->topo, guid) : IBCC_NONE;
 
-	return p == IBCC_NONE ? 0 : w->topo->port[p].lid;
+	return p == IBCC_NONE ? 0 : fab->topo->port[p].lid;
 }
 
-uint64_t ibcc_world_lid_guid(const struct ibcc_world *w, uint16_t lid)
+uint64_t ibcc_sim_fabric_lid_guid(const struct ibcc_sim_fabric *fab, uint16_t lid)
 {
-	uint32_t p = w->topo ? ibcc_topo_port_of_lid(w->topo, lid) : IBCC_NONE;
+	uint32_t p = fab->topo ? ibcc_topo_port_of_lid(fab->topo, lid) : IBCC_NONE;
 
-	return p == IBCC_NONE ? 0 : w->topo->node[w->topo->port[p].node].guid;
+	return p == IBCC_NONE ? 0 : fab->topo->node[fab->topo->port[p].node].guid;
 }
 
 /* Whether packets from an endport reach a LID, over active links. */
@@ -54,20 +54,22 @@ static bool reaches(const struct ibcc_topo *t, uint32_t from, uint16_t dlid)
 		const struct ibcc_topo_node *n = &t->node[t->port[from].node];
 		uint8_t out = dlid < n->lft_len ? n->lft[dlid] : IBCC_LFT_NONE;
 
-		return out <= n->n_ports && (!out || ibcc_world_link_up(t, n->first_port + out));
+		return out <= n->n_ports &&
+		       (!out || ibcc_sim_fabric_link_up(t, n->first_port + out));
 	}
 	if (ibcc_route_follow(t, from, dlid, &r))
 		return false;
 	for (i = 0; i < r.n; i++)
-		if (t->port[r.out[i]].num && !ibcc_world_link_up(t, r.out[i]))
+		if (t->port[r.out[i]].num && !ibcc_sim_fabric_link_up(t, r.out[i]))
 			return false;
 	return true;
 }
 
 /* Whether a request is at QP 1 of a node whose counters are at another QP. */
-static bool is_redirected(const struct ibcc_world *w, uint32_t port, uint32_t qp, const uint8_t *rq)
+static bool is_redirected(const struct ibcc_sim_fabric *fab, uint32_t port, uint32_t qp,
+			  const uint8_t *rq)
 {
-	uint32_t to = ibcc_agents_quirks(w->agents, w->topo->port[port].node)->pma_qp;
+	uint32_t to = ibcc_agents_quirks(fab->agents, fab->topo->port[port].node)->pma_qp;
 	struct ibcc_mad_header h;
 
 	ibcc_mad_header_unpack(rq, &h);
@@ -75,19 +77,19 @@ static bool is_redirected(const struct ibcc_world *w, uint32_t port, uint32_t qp
 	       h.attr_id != IBCC_PMA_ATTR_CLASS_PORT_INFO;
 }
 
-int ibcc_world_answer(struct ibcc_world *w, uint64_t from_guid, uint16_t dlid, uint32_t qp,
-		      const uint8_t *rq, uint8_t *reply)
+int ibcc_sim_fabric_answer(struct ibcc_sim_fabric *fab, uint64_t from_guid, uint16_t dlid,
+			   uint32_t qp, const uint8_t *rq, uint8_t *reply)
 {
-	uint32_t from = w->topo ? first_endport(w->topo, from_guid) : IBCC_NONE;
+	uint32_t from = fab->topo ? first_endport(fab->topo, from_guid) : IBCC_NONE;
 	struct ibcc_mad_header h;
 	uint32_t port;
 	int err;
 
-	if (from == IBCC_NONE || !reaches(w->topo, from, dlid))
+	if (from == IBCC_NONE || !reaches(fab->topo, from, dlid))
 		return -ETIMEDOUT;
-	port = ibcc_topo_port_of_lid(w->topo, dlid);
-	err = ibcc_agents_answer(w->agents, w->topo->port[port].endport, rq, reply);
-	if (err || !is_redirected(w, port, qp, rq))
+	port = ibcc_topo_port_of_lid(fab->topo, dlid);
+	err = ibcc_agents_answer(fab->agents, fab->topo->port[port].endport, rq, reply);
+	if (err || !is_redirected(fab, port, qp, rq))
 		return err;
 	ibcc_mad_header_unpack(reply, &h);
 	h.status = IBCC_MAD_STATUS_REDIRECT;
@@ -96,7 +98,7 @@ int ibcc_world_answer(struct ibcc_world *w, uint64_t from_guid, uint16_t dlid, u
 }
 
 /* Hops count from 1, as in the datagram. */
-uint32_t ibcc_world_route_end(const struct ibcc_topo *t, uint32_t node, const uint8_t *smp)
+uint32_t ibcc_sim_fabric_route_end(const struct ibcc_topo *t, uint32_t node, const uint8_t *smp)
 {
 	unsigned int hops = smp[SMP_HOP_COUNT];
 
@@ -109,18 +111,19 @@ uint32_t ibcc_world_route_end(const struct ibcc_topo *t, uint32_t node, const ui
 	return node;
 }
 
-uint16_t ibcc_world_loss(const struct ibcc_world *w, uint64_t from_guid, uint16_t dlid,
-			 const uint8_t *rq)
+uint16_t ibcc_sim_fabric_loss(const struct ibcc_sim_fabric *fab, uint64_t from_guid, uint16_t dlid,
+			      const uint8_t *rq)
 {
 	uint32_t node, port;
 
-	if (!w->topo)
+	if (!fab->topo)
 		return 0;
 	if (rq[1] == IBCC_MAD_CLASS_SMP_DIRECT) {
-		node = ibcc_world_route_end(w->topo, ibcc_topo_find_guid(w->topo, from_guid), rq);
+		node = ibcc_sim_fabric_route_end(fab->topo,
+						 ibcc_topo_find_guid(fab->topo, from_guid), rq);
 	} else {
-		port = ibcc_topo_port_of_lid(w->topo, dlid);
-		node = port == IBCC_NONE ? IBCC_NONE : w->topo->port[port].node;
+		port = ibcc_topo_port_of_lid(fab->topo, dlid);
+		node = port == IBCC_NONE ? IBCC_NONE : fab->topo->port[port].node;
 	}
-	return ibcc_agents_loss(w->agents, node);
+	return ibcc_agents_loss(fab->agents, node);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The simulator's world against changes of the control plane: traffic, counters and settings go on
+/* The simulator's fabric against changes of the control plane: traffic, counters and settings go on
  * where they should.
  */
 #include <errno.h>
@@ -9,20 +9,20 @@
 
 #include <ibcc/pma.h>
 
+#include "sim/fabric.h"
 #include "sim/merge.h"
-#include "sim/world.h"
 
 #define GUID(node) (0x1000u + 0x100u * (node))
 
-struct world {
+struct fabric {
 	struct ibcc_scenario s;
 	struct ibcc_flow_spec flow[2];
 	struct ibcc_event_spec event;
-	struct ibcc_world *w;
+	struct ibcc_sim_fabric *fab;
 };
 
 /* src1 to slow and src4 to fast. */
-static void world_open(struct world *x)
+static void fabric_open(struct fabric *x)
 {
 	static const char *const ends[2][2] = { { "src1", "slow" }, { "src4", "fast" } };
 
@@ -35,30 +35,32 @@ static void world_open(struct world *x)
 		strcpy(x->flow[i].from, ends[i][0]);
 		strcpy(x->flow[i].to, ends[i][1]);
 	}
-	x->w = ibcc_world_new(&x->s);
-	assert_non_null(x->w);
+	x->fab = ibcc_sim_fabric_new(&x->s);
+	assert_non_null(x->fab);
 }
 
-static void see(struct world *x, struct ibcc_topo *t)
+static void see(struct fabric *x, struct ibcc_topo *t)
 {
-	assert_int_equal(ibcc_world_update(x->w, t), 0);
+	assert_int_equal(ibcc_sim_fabric_update(x->fab, t), 0);
 }
 
-static void run_ms(struct world *x, uint64_t ms)
+static void run_ms(struct fabric *x, uint64_t ms)
 {
-	assert_int_equal(ibcc_world_run(x->w, ibcc_world_now_ps(x->w) + ms * IBCC_PS_PER_MS), 0);
+	assert_int_equal(
+		ibcc_sim_fabric_run(x->fab, ibcc_sim_fabric_now_ps(x->fab) + ms * IBCC_PS_PER_MS),
+		0);
 }
 
-static uint64_t received(struct world *x, uint32_t i)
+static uint64_t received(struct fabric *x, uint32_t i)
 {
-	struct ibcc_world_flow f;
+	struct ibcc_sim_fabric_flow f;
 
-	ibcc_world_flow_read(x->w, i, &f);
+	ibcc_sim_fabric_flow_read(x->fab, i, &f);
 	return f.sum.received_bytes;
 }
 
 /* What one flow delivers in a millisecond. */
-static uint64_t delivers(struct world *x, uint32_t i)
+static uint64_t delivers(struct fabric *x, uint32_t i)
 {
 	uint64_t before = received(x, i);
 
@@ -66,10 +68,10 @@ static uint64_t delivers(struct world *x, uint32_t i)
 	return received(x, i) - before;
 }
 
-static int ask(struct world *x, uint32_t from, uint32_t to, uint8_t method, uint16_t attr_id,
+static int ask(struct fabric *x, uint32_t from, uint32_t to, uint8_t method, uint16_t attr_id,
 	       uint8_t *mad)
 {
-	const struct ibcc_topo *t = ibcc_world_topo(x->w);
+	const struct ibcc_topo *t = ibcc_sim_fabric_topo(x->fab);
 	uint16_t lid = t->port[fabric_port(t, to, ibcc_topo_is_switch(t, to) ? 0 : 1)].lid;
 	struct ibcc_mad_header h = { .base_version = 1,
 				     .mgmt_class = IBCC_MAD_CLASS_CC,
@@ -79,7 +81,7 @@ static int ask(struct world *x, uint32_t from, uint32_t to, uint8_t method, uint
 	int err;
 
 	ibcc_mad_header_pack(mad, &h);
-	err = ibcc_world_answer(x->w, GUID(from), lid, 1, mad, mad);
+	err = ibcc_sim_fabric_answer(x->fab, GUID(from), lid, 1, mad, mad);
 	ibcc_mad_header_unpack(mad, &h);
 	return err ? err : h.status;
 }
@@ -87,14 +89,14 @@ static int ask(struct world *x, uint32_t from, uint32_t to, uint8_t method, uint
 static void test_traffic_follows_the_subnet_manager(void **state)
 {
 	struct ibcc_topo *t;
-	struct world x;
+	struct fabric x;
 	/* Payload of a millisecond. The two flows share the link between the switches. */
 	uint64_t full = 1000ull * QDR_MBPS / 8 * 2048 / 2074;
 
 	(void)state;
-	world_open(&x);
+	fabric_open(&x);
 	run_ms(&x, 1);
-	assert_int_equal(ibcc_world_now_ps(x.w), 0); /* no fabric, no time */
+	assert_int_equal(ibcc_sim_fabric_now_ps(x.fab), 0); /* no fabric, no time */
 	/* Before a subnet manager came: no LIDs, no tables, ports not active. */
 	t = fabric_lustre();
 	for (uint32_t i = 0; i < t->n_ports; i++)
@@ -121,7 +123,7 @@ static void test_traffic_follows_the_subnet_manager(void **state)
 	run_ms(&x, 1);
 	assert_int_equal(delivers(&x, 0), 0);
 	assert_near((double)delivers(&x, 1), (double)full, 0.01);
-	ibcc_world_free(x.w);
+	ibcc_sim_fabric_free(x.fab);
 }
 
 static void test_a_cable_pulled(void **state)
@@ -131,19 +133,19 @@ static void test_a_cable_pulled(void **state)
 	struct ibcc_cc_ca_setting ca = { .Control_Map = 0xffff,
 					 .sl = { [0] = { .CCTI_Timer = 77 } } };
 	struct ibcc_topo *t;
-	struct world x;
+	struct fabric x;
 	uint32_t port;
 	uint64_t n;
 
 	(void)state;
-	world_open(&x);
+	fabric_open(&x);
 	see(&x, fabric_lustre());
 	run_ms(&x, 1);
 	ibcc_cc_ca_setting_pack(mad, &ca);
 	assert_int_equal(
 		ask(&x, LUSTRE_SRC1, LUSTRE_SRC4, IBCC_MAD_SET, IBCC_CC_ATTR_CA_SETTING, mad), 0);
-	port = fabric_port(ibcc_world_topo(x.w), LUSTRE_SRC4, 1);
-	assert_int_equal(ibcc_agents_counters(ibcc_world_agents(x.w), port, &before), 0);
+	port = fabric_port(ibcc_sim_fabric_topo(x.fab), LUSTRE_SRC4, 1);
+	assert_int_equal(ibcc_agents_counters(ibcc_sim_fabric_agents(x.fab), port, &before), 0);
 
 	/* The node is out of sight now: there is no way to ask for it. */
 	t = ibcc_topo_new();
@@ -163,7 +165,7 @@ static void test_a_cable_pulled(void **state)
 	fabric_link(t, LUSTRE_FAST - 1, 1, LUSTRE_SW2 - 1, 2);
 	assert_int_equal(ibcc_route_compute(t), 0);
 	see(&x, t);
-	assert_int_equal(ibcc_world_topo(x.w)->n_nodes, 8);
+	assert_int_equal(ibcc_sim_fabric_topo(x.fab)->n_nodes, 8);
 	assert_true(delivers(&x, 0) > 0);
 	assert_int_equal(delivers(&x, 1), 0);
 	assert_int_equal(ask(&x, LUSTRE_SRC1, LUSTRE_SRC4, IBCC_MAD_GET, IBCC_CC_ATTR_INFO, mad),
@@ -180,17 +182,17 @@ static void test_a_cable_pulled(void **state)
 		ask(&x, LUSTRE_SRC1, LUSTRE_SRC4, IBCC_MAD_GET, IBCC_CC_ATTR_CA_SETTING, mad), 0);
 	ibcc_cc_ca_setting_unpack(mad, &ca);
 	assert_int_equal(ca.sl[0].CCTI_Timer, 77);
-	assert_int_equal(ibcc_agents_counters(ibcc_world_agents(x.w), port, &after), 0);
+	assert_int_equal(ibcc_agents_counters(ibcc_sim_fabric_agents(x.fab), port, &after), 0);
 	assert_true(after.xmit_pkts > before.xmit_pkts);
 	n = received(&x, 1);
 	/* Without traffic time goes on, and so do the sums when it comes back. */
-	assert_int_equal(ibcc_world_set_traffic(x.w, false), 0);
+	assert_int_equal(ibcc_sim_fabric_set_traffic(x.fab, false), 0);
 	assert_int_equal(received(&x, 1), n);
 	assert_int_equal(delivers(&x, 1), 0);
-	assert_int_equal(ibcc_world_set_traffic(x.w, true), 0);
+	assert_int_equal(ibcc_sim_fabric_set_traffic(x.fab, true), 0);
 	assert_true(delivers(&x, 2) > 0);
 	assert_true(received(&x, 1) > n);
-	ibcc_world_free(x.w);
+	ibcc_sim_fabric_free(x.fab);
 }
 
 static void on_link_event(void *arg, const struct ibcc_event_spec *v)
@@ -201,44 +203,44 @@ static void on_link_event(void *arg, const struct ibcc_event_spec *v)
 static void test_sinks_and_events(void **state)
 {
 	const struct ibcc_event_spec *seen = NULL;
-	struct world x;
+	struct fabric x;
 	uint64_t half; /* of the link between the switches */
 
 	(void)state;
-	world_open(&x);
+	fabric_open(&x);
 	x.event = (struct ibcc_event_spec){
 		.at_ps = 10 * IBCC_PS_PER_MS, .kind = IBCC_EVENT_LINK_DOWN, .node = "sw1", .port = 4
 	};
 	x.s.event = &x.event;
 	x.s.n_events = 1;
-	ibcc_world_on_link_event(x.w, on_link_event, &seen);
+	ibcc_sim_fabric_on_link_event(x.fab, on_link_event, &seen);
 	see(&x, fabric_lustre());
 	run_ms(&x, 1);
 	half = delivers(&x, 0);
-	assert_int_equal(ibcc_world_set_sink_rate(x.w, "slow", QDR_MBPS / 4), 0);
+	assert_int_equal(ibcc_sim_fabric_set_sink_rate(x.fab, "slow", QDR_MBPS / 4), 0);
 	run_ms(&x, 1);
 	assert_near((double)delivers(&x, 0), (double)half / 2, 0.02);
-	assert_int_equal(ibcc_world_set_sink_rate(x.w, "nobody", 1), -ENOENT);
-	assert_int_equal(ibcc_world_set_support(x.w, "nobody", false), -ENOENT);
+	assert_int_equal(ibcc_sim_fabric_set_sink_rate(x.fab, "nobody", 1), -ENOENT);
+	assert_int_equal(ibcc_sim_fabric_set_support(x.fab, "nobody", false), -ENOENT);
 	/* A new engine has the same sinks. */
-	assert_int_equal(ibcc_world_set_traffic(x.w, false), 0);
-	assert_int_equal(ibcc_world_set_traffic(x.w, true), 0);
+	assert_int_equal(ibcc_sim_fabric_set_traffic(x.fab, false), 0);
+	assert_int_equal(ibcc_sim_fabric_set_traffic(x.fab, true), 0);
 	run_ms(&x, 1);
 	assert_near((double)delivers(&x, 0), (double)half / 2, 0.02);
 	assert_null(seen);
 	run_ms(&x, 10);
 	assert_ptr_equal(seen, &x.event);
-	ibcc_world_free(x.w);
+	ibcc_sim_fabric_free(x.fab);
 }
 
 /* The scenario changes a link's rate; a new engine has it, too. */
 static void test_link_rate(void **state)
 {
-	struct world x;
+	struct fabric x;
 	uint64_t before;
 
 	(void)state;
-	world_open(&x);
+	fabric_open(&x);
 	x.event = (struct ibcc_event_spec){ .at_ps = 2 * IBCC_PS_PER_MS,
 					    .kind = IBCC_EVENT_LINK_RATE,
 					    .node = "sw1",
@@ -251,28 +253,28 @@ static void test_link_rate(void **state)
 	before = delivers(&x, 0);
 	run_ms(&x, 1);
 	assert_near((double)delivers(&x, 0), (double)before / 4, 0.02);
-	assert_int_equal(ibcc_world_set_traffic(x.w, false), 0);
-	assert_int_equal(ibcc_world_set_traffic(x.w, true), 0);
+	assert_int_equal(ibcc_sim_fabric_set_traffic(x.fab, false), 0);
+	assert_int_equal(ibcc_sim_fabric_set_traffic(x.fab, true), 0);
 	run_ms(&x, 1);
 	assert_near((double)delivers(&x, 0), (double)before / 4, 0.02);
-	ibcc_world_free(x.w);
+	ibcc_sim_fabric_free(x.fab);
 }
 
 /* The scenario's link is slower one way, which no discovery tells; events change either way. */
 static void test_directions(void **state)
 {
 	struct ibcc_topo *t = fabric_lustre();
-	struct world x;
+	struct fabric x;
 	uint64_t before;
 
 	(void)state;
-	world_open(&x);
+	fabric_open(&x);
 	run_ms(&x, 1);
 	see(&x, fabric_lustre());
 	run_ms(&x, 1);
 	before = delivers(&x, 0) + delivers(&x, 1);
-	ibcc_world_free(x.w);
-	world_open(&x);
+	ibcc_sim_fabric_free(x.fab);
+	fabric_open(&x);
 	t->port[fabric_port(t, LUSTRE_SW1, 5)].rate_mbps = QDR_MBPS / 4;
 	x.s.topo = t;
 	x.event = (struct ibcc_event_spec){ .at_ps = 2 * IBCC_PS_PER_MS,
@@ -286,14 +288,14 @@ static void test_directions(void **state)
 	run_ms(&x, 1);
 	assert_near((double)(delivers(&x, 0) + delivers(&x, 1)), (double)before / 4, 0.02);
 	assert_near((double)(delivers(&x, 0) + delivers(&x, 1)), (double)before / 4, 0.02);
-	assert_int_equal(ibcc_world_set_traffic(x.w, false), 0);
+	assert_int_equal(ibcc_sim_fabric_set_traffic(x.fab, false), 0);
 	strcpy(x.flow[1].from, "fast");
 	strcpy(x.flow[1].to, "src4");
-	assert_int_equal(ibcc_world_set_traffic(x.w, true), 0);
+	assert_int_equal(ibcc_sim_fabric_set_traffic(x.fab, true), 0);
 	run_ms(&x, 1);
 	assert_near((double)delivers(&x, 0), (double)before / 4, 0.02);
 	assert_near((double)delivers(&x, 1), (double)before / 8, 0.02);
-	ibcc_world_free(x.w);
+	ibcc_sim_fabric_free(x.fab);
 	ibcc_topo_free(t);
 }
 
@@ -335,15 +337,15 @@ static void test_merge(void **state)
 	ibcc_topo_free(old);
 }
 
-/* A ring with small buffers stands still by and by, which the world can tell; pulling a cable of it
- * ends that.
+/* A ring with small buffers stands still by and by, which the fabric can tell; pulling a cable of
+ * it ends that.
  */
 static void test_deadlock(void **state)
 {
 	struct ibcc_flow_spec flow[8] = { 0 };
 	struct ibcc_scenario s = { .seed = 1, .n_flows = 8, .flow = flow };
 	char buf[IBCC_DEADLOCK_BYTES];
-	struct world x = { 0 };
+	struct fabric x = { 0 };
 	struct ibcc_topo *t;
 
 	(void)state;
@@ -354,12 +356,12 @@ static void test_deadlock(void **state)
 		snprintf(flow[i].from, sizeof(flow[i].from), "h%u", i);
 		snprintf(flow[i].to, sizeof(flow[i].to), "h%u", (i + 4) % 8);
 	}
-	x.w = ibcc_world_new(&s);
-	assert_non_null(x.w);
-	assert_int_equal(ibcc_world_deadlock(x.w, buf, sizeof(buf)), 0);
+	x.fab = ibcc_sim_fabric_new(&s);
+	assert_non_null(x.fab);
+	assert_int_equal(ibcc_sim_fabric_deadlock(x.fab, buf, sizeof(buf)), 0);
 	see(&x, fabric_ring(4));
 	run_ms(&x, 10);
-	assert_int_equal(ibcc_world_deadlock(x.w, buf, sizeof(buf)), -EDEADLK);
+	assert_int_equal(ibcc_sim_fabric_deadlock(x.fab, buf, sizeof(buf)), -EDEADLK);
 	assert_non_null(strstr(buf, "waits for s3 port "));
 	assert_int_equal(delivers(&x, 0), 0);
 	t = fabric_ring(4);
@@ -369,9 +371,9 @@ static void test_deadlock(void **state)
 	}
 	see(&x, t);
 	run_ms(&x, 10);
-	assert_int_equal(ibcc_world_deadlock(x.w, buf, sizeof(buf)), 0);
+	assert_int_equal(ibcc_sim_fabric_deadlock(x.fab, buf, sizeof(buf)), 0);
 	assert_true(delivers(&x, 2) > 0);
-	ibcc_world_free(x.w);
+	ibcc_sim_fabric_free(x.fab);
 }
 
 int main(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the files of the world share. Private to these files. */
-#ifndef SIM_WORLD_STATE_H
-#define SIM_WORLD_STATE_H
+/* What the files of the fabric share. Private to these files. */
+#ifndef SIM_FABRIC_STATE_H
+#define SIM_FABRIC_STATE_H
 
-#include "sim/world.h"
+#include "sim/fabric.h"
 
 #define PORT_ACTIVE 4u
 
@@ -24,7 +24,7 @@ struct changed_rate {
 	uint32_t mbps;
 };
 
-struct ibcc_world {
+struct ibcc_sim_fabric {
 	const struct ibcc_scenario *s;
 	struct ibcc_model model;
 	/* the topology of the engine; links are up by the states of ports */
@@ -36,22 +36,22 @@ struct ibcc_world {
 	struct changed_rate *rate;
 	uint32_t n_rates, next_event;
 	uint64_t sample_ps[2];
-	ibcc_world_link_event *link_event;
+	ibcc_sim_fabric_link_event *link_event;
 	void *link_arg;
 };
 
 /* Adds the scenario's flows to a new engine; index[i] is the engine's index of flow i. Flows whose
  * end nodes are missing are left out until a later engine. -EINVAL, -ENOMEM.
  */
-int ibcc_world_add_flows(const struct ibcc_world *w, struct ibcc_engine *e,
-			 const struct ibcc_topo *t, uint32_t *index);
+int ibcc_sim_fabric_add_flows(const struct ibcc_sim_fabric *fab, struct ibcc_engine *e,
+			      const struct ibcc_topo *t, uint32_t *index);
 /* Called when a new engine replaces the present one: keeps the counts of flows so far. */
-void ibcc_world_keep_flows(struct ibcc_world *w, const uint32_t *index);
-void ibcc_world_apply_rates(const struct ibcc_world *w, struct ibcc_engine *e,
-			    const struct ibcc_topo *t);
+void ibcc_sim_fabric_keep_flows(struct ibcc_sim_fabric *fab, const uint32_t *index);
+void ibcc_sim_fabric_apply_rates(const struct ibcc_sim_fabric *fab, struct ibcc_engine *e,
+				 const struct ibcc_topo *t);
 
 /* Whether the link at a port carries data: active at both ends. */
-static inline bool ibcc_world_link_up(const struct ibcc_topo *t, uint32_t port)
+static inline bool ibcc_sim_fabric_link_up(const struct ibcc_topo *t, uint32_t port)
 {
 	const struct ibcc_topo_port *p = &t->port[port];
 

@@ -11,7 +11,7 @@
 
 #include <ibcc/scenario_file.h>
 
-#include "sim/world.h"
+#include "sim/fabric.h"
 
 static const char soak[] =
 	"name: soak\n"
@@ -22,7 +22,7 @@ static const char soak[] =
 	"  - {name: all, from: all, to: all, kind: background, load_percent: 30}\n"
 	"  - {name: hot, from: all, to: h5, kind: hot, load_percent: 10}\n";
 
-static void control(struct ibcc_world *w)
+static void control(struct ibcc_sim_fabric *fab)
 {
 	struct ibcc_static_cc cc = { .enabled = true };
 
@@ -33,14 +33,15 @@ static void control(struct ibcc_world *w)
 	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
 		cc.ca.sl[sl] = (struct ibcc_cc_ca_entry){ .CCTI_Timer = 20, .CCTI_Increase = 1 };
 	assert_int_equal(ibcc_cct_build(&cc.cct, IBCC_CCT_MULTIPLICATIVE, 64, 30000), 0);
-	assert_int_equal(ibcc_agents_load(ibcc_world_agents(w), &cc), 0);
+	assert_int_equal(ibcc_agents_load(ibcc_sim_fabric_agents(fab), &cc), 0);
 }
 
-static size_t heap_after_ms(struct ibcc_world *w, uint64_t ms)
+static size_t heap_after_ms(struct ibcc_sim_fabric *fab, uint64_t ms)
 {
 	struct mallinfo2 m;
 
-	assert_int_equal(ibcc_world_run(w, ibcc_world_now_ps(w) + ms * IBCC_PS_PER_MS), 0);
+	assert_int_equal(
+		ibcc_sim_fabric_run(fab, ibcc_sim_fabric_now_ps(fab) + ms * IBCC_PS_PER_MS), 0);
 	m = mallinfo2();
 	return m.uordblks + m.hblkhd;
 }
@@ -49,26 +50,26 @@ static void assert_bounded(const char *slow)
 {
 	struct ibcc_yaml_errors errors = { 0 };
 	struct ibcc_scenario sc;
-	struct ibcc_world_flow f;
-	struct ibcc_world *w;
+	struct ibcc_sim_fabric_flow f;
+	struct ibcc_sim_fabric *fab;
 	size_t before, after;
 
 	assert_int_equal(ibcc_scenario_load(files_write("soak.yaml", soak), &sc, &errors), 0);
-	w = ibcc_world_new(&sc);
-	assert_non_null(w);
-	assert_int_equal(ibcc_world_update(w, ibcc_topo_clone(sc.topo)), 0);
-	control(w);
+	fab = ibcc_sim_fabric_new(&sc);
+	assert_non_null(fab);
+	assert_int_equal(ibcc_sim_fabric_update(fab, ibcc_topo_clone(sc.topo)), 0);
+	control(fab);
 	if (slow)
-		assert_int_equal(ibcc_world_set_sink_rate(w, slow, 3000), 0);
-	before = heap_after_ms(w, 100);
-	after = heap_after_ms(w, 200);
+		assert_int_equal(ibcc_sim_fabric_set_sink_rate(fab, slow, 3000), 0);
+	before = heap_after_ms(fab, 100);
+	after = heap_after_ms(fab, 200);
 	print_message("%zu KB, then %zu KB\n", before / 1024, after / 1024);
 	assert_true(after < before + before / 4);
-	for (uint32_t i = 0; i < ibcc_world_n_flows(w); i++) {
-		ibcc_world_flow_read(w, i, &f);
+	for (uint32_t i = 0; i < ibcc_sim_fabric_n_flows(fab); i++) {
+		ibcc_sim_fabric_flow_read(fab, i, &f);
 		assert_true(f.sum.received_bytes > 0);
 	}
-	ibcc_world_free(w);
+	ibcc_sim_fabric_free(fab);
 	ibcc_scenario_fini(&sc);
 }
 
