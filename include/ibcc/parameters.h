@@ -64,11 +64,11 @@ enum ibcc_root_status {
 	IBCC_STATUS_LEARNING,     /* marks show the contributors; none is throttled */
 	IBCC_STATUS_DRAINING,     /* its tree is emptied */
 	IBCC_STATUS_SETTLING,     /* the last change has not had time to show */
-	IBCC_STATUS_HOLDING, /* its sources are held, and feedback leaves the formulas as they are
-			      */
-	IBCC_STATUS_TRIMMED, /* its sources are held, by feedback less than by the formulas */
-	IBCC_STATUS_OUTLIER, /* one source is marked far more than the others: nothing is judged */
-	IBCC_STATUS_ABSENT,  /* it is no root in this pass: held well, or gone */
+	IBCC_STATUS_HOLDING,  /* its sources are held, and feedback leaves the formulas as they are
+			       */
+	IBCC_STATUS_ADJUSTED, /* its sources are held, by feedback less than by the formulas */
+	IBCC_STATUS_OUTLIER,  /* one source is marked far more than the others: nothing is judged */
+	IBCC_STATUS_ABSENT,   /* it is no root in this pass: held well, or gone */
 
 	/* It is let go in this pass: */
 	IBCC_STATUS_DOUBTED, /* the counters of its port are not believed any more */
@@ -133,7 +133,7 @@ struct ibcc_root_state {
 	struct ibcc_window win;
 	struct ibcc_load *before;      /* by endport: when it was admitted; owned */
 	uint16_t guarded, harmed;      /* passes: see rule_guard.c */
-	uint8_t dry, turning;          /* passes in a row: see rule_drain.c, rule_trim.c */
+	uint8_t dry, turning;          /* passes in a row: see rule_drain.c, rule_feedback.c */
 	uint16_t other_kind, returned; /* passes in a row: see rule_size.c, rule_drain.c */
 	struct ibcc_window fast; /* passes in a row, and what was carried in them: rule_size.c */
 	uint32_t jam_mbps;       /* the most that it carried while it waited for its receiver */

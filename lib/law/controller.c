@@ -6,14 +6,14 @@
  * formulas, and the adapters that get values. It sees no counters and no registers. The function
  * ibcc_controller_step(), at the end of this file, is the whole pass; each of its steps has a file:
  *
- *   watch   rule_admit.c   which roots there are, and which are gone
- *   follow  controller.c   what the pass says of each root that is followed
- *   guard   rule_guard.c   control that does harm, or frees no sender, is reverted
- *   size    rule_size.c    how many a root holds, and what they get in all
- *   drain   rule_drain.c   a slow receiver's tree is emptied before its sources are held
- *   trim    rule_trim.c    feedback: a hot port stays busy, a tree that is gone needs fewer marks
- *   admit   rule_admit.c   one more root is controlled
- *   group   group.c        roots that share sources share their values
+ *   watch    rule_admit.c     which roots there are, and which are gone
+ *   follow   controller.c     what the pass says of each root that is followed
+ *   guard    rule_guard.c     control that does harm, or frees no sender, is reverted
+ *   size     rule_size.c      how many a root holds, and what they get in all
+ *   drain    rule_drain.c     a slow receiver's tree is emptied before its sources are held
+ *   feedback rule_feedback.c  a hot port stays busy, a tree that is gone needs fewer marks
+ *   admit    rule_admit.c     one more root is controlled
+ *   group    group.c          roots that share sources share their values
  *
  * A pass may leave out nodes (collect.h). A root whose port was left out is as it was: it is not
  * judged, and none of its passes is counted. So passes, as all limits below have them, are those
@@ -190,7 +190,7 @@ static void follow_held(struct pass *p, struct ibcc_root_state *s)
 		r->status = IBCC_STATUS_SETTLING;
 	} else {
 		r->status = r->table_scale_permille < 1000 || r->timer_scale_permille < 1000
-				    ? IBCC_STATUS_TRIMMED
+				    ? IBCC_STATUS_ADJUSTED
 				    : IBCC_STATUS_HOLDING;
 		judge_later(p, s);
 	}
@@ -312,7 +312,7 @@ int ibcc_controller_step(struct pass *p, const struct ibcc_target *unset)
 	ibcc_rule_guard(p);
 	each_in_force(p, ibcc_rule_size);
 	each_in_force(p, ibcc_rule_drain);
-	each_in_force(p, ibcc_rule_trim);
+	each_in_force(p, ibcc_rule_feedback);
 	ret = ibcc_rule_admit(p);
 	ibcc_parameters_group(&c->par, p->t);
 	return ret;

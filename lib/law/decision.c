@@ -145,7 +145,7 @@ const char *ibcc_root_status_name(enum ibcc_root_status status)
 	case IBCC_STATUS_DRAINING: return "draining";
 	case IBCC_STATUS_SETTLING: return "settling";
 	case IBCC_STATUS_HOLDING: return "holding";
-	case IBCC_STATUS_TRIMMED: return "trimmed";
+	case IBCC_STATUS_ADJUSTED: return "adjusted";
 	case IBCC_STATUS_OUTLIER: return "outlier";
 	case IBCC_STATUS_ABSENT: return "absent";
 	case IBCC_STATUS_DOUBTED: return "doubted";

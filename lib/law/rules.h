@@ -127,7 +127,7 @@ void ibcc_rule_watch(struct pass *p);
 void ibcc_rule_guard(struct pass *p);
 void ibcc_rule_size(struct pass *p, struct ibcc_root_state *s);
 void ibcc_rule_drain(struct pass *p, struct ibcc_root_state *s);
-void ibcc_rule_trim(struct pass *p, struct ibcc_root_state *s);
+void ibcc_rule_feedback(struct pass *p, struct ibcc_root_state *s);
 int ibcc_rule_admit(struct pass *p);
 
 /* rule_drain.c: empties a root's tree, if needed, or else holds its sources. */

@@ -206,7 +206,7 @@ static void follow(struct ibcc_metrics *m)
 	m->followed[0] = (struct ibcc_metrics_followed){ .num = 3,
 							 .has_phase = true,
 							 .in_phase = IBCC_PHASE_HOLD,
-							 .status = IBCC_STATUS_TRIMMED };
+							 .status = IBCC_STATUS_ADJUSTED };
 }
 
 static void assert_state(const char *text, const char *metric, const char *label, const char *word,
@@ -244,7 +244,7 @@ static void test_labels(void **state)
 		assert_state(text, "ibcc_root_phase", "phase", phase(i), i == IBCC_PHASE_HOLD);
 	for (unsigned int i = 0; i < IBCC_STATUSES; i++)
 		assert_state(text, "ibcc_root_status", "status", status(i),
-			     i == IBCC_STATUS_TRIMMED);
+			     i == IBCC_STATUS_ADJUSTED);
 	free(text);
 	ibcc_metrics_free(m);
 }

@@ -235,7 +235,7 @@ static void test_feedback(void **state)
 	passes(f, 4);
 	assert_status(f, r->port, IBCC_STATUS_CHANGED);
 	passes(f, 4);
-	assert_status(f, r->port, IBCC_STATUS_TRIMMED);
+	assert_status(f, r->port, IBCC_STATUS_ADJUSTED);
 	for (uint32_t i = 0; i < 4; i++) {
 		r->source[i].becn = i ? 1 : 1000;
 		r->source[i].wait_permille = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Trim: does what was set do what it should? A hot port must stay busy: else its sources are held
- * less, first by where their tables end, then by how long they take to recover. And a root marks
- * less once its tree is gone (see group.c), more when it is back.
+/* Feedback: does what was set do what it should? A hot port must stay busy: else its sources are
+ * held less, first by where their tables end, then by how long they take to recover. And a root
+ * marks less once its tree is gone (see group.c), more when it is back.
  *
  * Means over several passes decide, since single passes swing with the sources' saw teeth.
  */
@@ -132,7 +132,7 @@ static void begin_again(struct pass *p, struct ibcc_root_state *s)
 		s->settle = p->c->p.settle_passes;
 }
 
-void ibcc_rule_trim(struct pass *p, struct ibcc_root_state *s)
+void ibcc_rule_feedback(struct pass *p, struct ibcc_root_state *s)
 {
 	if (s->disturbed && !s->done)
 		begin_again(p, s);
