@@ -21,7 +21,6 @@
 
 #include <ibcc/scenario_file.h>
 
-#define LINE_BYTES 1024
 #define TABLE_LIDS (IBCC_LID_MAX + 1u)
 
 struct reader {
@@ -166,20 +165,27 @@ static int read_line(struct reader *r, const char *line)
 static int read_file(struct reader *r)
 {
 	FILE *f = fopen(r->file, "re");
-	char line[LINE_BYTES];
+	char *line = NULL;
+	size_t cap = 0;
 	int rc = 0;
 
 	if (!f) {
 		ibcc_yaml_errors_add(r->e, r->file, 0, 0, "cannot be read: %s", strerror(errno));
 		return -EINVAL;
 	}
-	while (rc != -ENOMEM && fgets(line, sizeof(line), f)) {
+	errno = 0;
+	while (rc != -ENOMEM && getline(&line, &cap, f) >= 0) {
 		r->line++;
 		line[strcspn(line, "\r\n")] = '\0';
 		rc = read_line(r, line);
+		errno = 0;
 	}
-	if (ferror(f))
+	/* Without memory for a line, getline() fails and need not mark the stream. */
+	if (errno == ENOMEM)
+		rc = -ENOMEM;
+	else if (ferror(f))
 		ibcc_yaml_errors_add(r->e, r->file, 0, 0, "cannot be read: %s", strerror(errno));
+	free(line);
 	fclose(f);
 	return rc == -ENOMEM ? rc : 0;
 }
