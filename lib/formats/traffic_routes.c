@@ -13,9 +13,13 @@
 
 #define SHOWN 4u
 
-/* An error at the topology if the routes that are used make a circle. */
+/* An error at the topology if the routes that are used make a circle. Routes from `tables` are as
+ * OpenSM made them, so the advice is for OpenSM: updn and ftree need no further VLs to be free of
+ * deadlock, as a dump of forwarding tables says nothing of VLs.
+ */
 static int check_cycle(const struct ibcc_yaml *y, const struct ibcc_topo *t,
-		       struct ibcc_route_use *use, uint32_t n_uses, struct ibcc_yaml_errors *e)
+		       struct ibcc_route_use *use, uint32_t n_uses, bool tables,
+		       struct ibcc_yaml_errors *e)
 {
 	char name[IBCC_DESC_BYTES + 32], list[SHOWN * (sizeof(name) + 2) + 8] = "";
 	uint32_t out[SHOWN], n, i;
@@ -33,9 +37,12 @@ static int check_cycle(const struct ibcc_yaml *y, const struct ibcc_topo *t,
 		snprintf(list + len, sizeof(list) - len, " ...");
 	ibcc_yaml_error(y, e, ibcc_yaml_get(y, ibcc_yaml_root(y), "topology"), "topology",
 			"got flows whose routes make a circle of %u outputs that can block each "
-			"other for ever (%s), want routes: up-down, other flows, or links whose "
-			"shortest paths make no circle, such as a tree",
-			n, list);
+			"other for ever (%s), want %s",
+			n, list,
+			tables ? "other flows, or in topology.tables a dump from OpenSM with "
+				 "routing_engine updn or ftree"
+			       : "routes: up-down, other flows, or links whose shortest paths make "
+				 "no circle, such as a tree");
 	return -EINVAL;
 }
 
@@ -135,7 +142,7 @@ int ibcc_traffic_check_routes(const struct ibcc_yaml *y, const struct traffic *t
 		return -ENOMEM;
 	for (uint32_t i = 0; i < tr->s->n_flows; i++)
 		use[i] = tr->origin[i].use;
-	rc = check_cycle(y, t, use, tr->s->n_flows, e);
+	rc = check_cycle(y, t, use, tr->s->n_flows, tables, e);
 	free(use);
 	return rc;
 }

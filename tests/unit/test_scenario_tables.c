@@ -191,13 +191,30 @@ static void test_long_line(void **state)
 	}
 }
 
+/* Three switches in a ring, and tables that send all around it in one direction. */
+static void test_circle(void **state)
+{
+	(void)state;
+	files_write("t.txt", "Switch 0x51\n0x1 1\n0x2 2\n0x3 2\n"
+			     "Switch 0x52\n0x1 2\n0x2 1\n0x3 2\n"
+			     "Switch 0x53\n0x1 2\n0x2 2\n0x3 1\n");
+	text_bad(HEAD
+		 "topology:\n  tables: t.txt\n  nodes: [{host: [a, b, c]}, "
+		 "{switch: s, ports: 3, guid: 0x51}, {switch: t, ports: 3, guid: 0x52}, "
+		 "{switch: u, ports: 3, guid: 0x53}]\n"
+		 "  links: [[a, s/1], [b, t/1], [c, u/1], [s/2, t/3], [t/2, u/3], [u/2, s/3]]\n"
+		 "traffic: [{from: all, to: all}]\n",
+		 "%4:3: topology: got flows whose routes make a circle of 3 outputs that can block "
+		 "each other for ever (s port 2, t port 2, u port 2), want other flows, or in "
+		 "topology.tables a dump from OpenSM with routing_engine updn or ftree\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_real),
-		cmocka_unit_test(test_forms),
-		cmocka_unit_test(test_mistakes),
-		cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_real),     cmocka_unit_test(test_forms),
+		cmocka_unit_test(test_mistakes), cmocka_unit_test(test_long_line),
+		cmocka_unit_test(test_circle),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
