@@ -46,12 +46,14 @@ static int check_cycle(const struct ibcc_yaml *y, const struct ibcc_topo *t,
 	return -EINVAL;
 }
 
-/* Whether the tables lead from one port to another one. Those from a file may end on the way. */
-static bool has_route(const struct ibcc_topo *t, uint32_t from, uint32_t to)
+/* Whether the tables lead from one port to another one: 0, -ELOOP (not within IBCC_ROUTE_MAX_HOPS
+ * links), or another error where they end on the way.
+ */
+static int find_route(const struct ibcc_topo *t, uint32_t from, uint32_t to)
 {
 	struct ibcc_route r;
 
-	return !ibcc_route_follow(t, from, t->port[to].lid, &r);
+	return ibcc_route_follow(t, from, t->port[to].lid, &r);
 }
 
 /* The hosts of its island that a node's peers have routes to, the same for all ports at a switch. A
@@ -60,6 +62,7 @@ static bool has_route(const struct ibcc_topo *t, uint32_t from, uint32_t to)
 struct reach {
 	bool known;
 	uint32_t n_hosts, n_missing, missing[3];
+	int why[3]; /* what find_route() said of each */
 };
 
 static void find_reach(const struct traffic *tr, uint32_t from, struct reach *r)
@@ -69,20 +72,27 @@ static void find_reach(const struct traffic *tr, uint32_t from, struct reach *r)
 
 	r->known = true;
 	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		int rc;
+
 		if (tr->island[i] != home || !ibcc_device_is_host(t, i))
 			continue;
 		r->n_hosts++;
-		if (r->n_missing < 3 && !has_route(t, from, ibcc_topo_ca_port(t, i)))
-			r->missing[r->n_missing++] = i;
+		if (r->n_missing == 3)
+			continue;
+		rc = find_route(t, from, ibcc_topo_ca_port(t, i));
+		if (!rc)
+			continue;
+		r->why[r->n_missing] = rc;
+		r->missing[r->n_missing++] = i;
 	}
 }
 
-/* Whether there is a route to every destination of a flow. If not, *to is a node without one, or
- * IBCC_NONE for a flow to all that has no destination. `reach` is by the node that the source is
- * linked to.
+/* 0 if there is a route to every destination of a flow. Otherwise what find_route() said of the
+ * node *to, or -ENOENT with IBCC_NONE for a flow to all that has no destination. `reach` is by the
+ * node that the source is linked to.
  */
-static bool all_routes(const struct traffic *tr, const struct ibcc_route_use *use,
-		       struct reach *reach, uint32_t *to)
+static int check_all(const struct traffic *tr, const struct ibcc_route_use *use,
+		     struct reach *reach, uint32_t *to)
 {
 	const struct ibcc_topo *t = tr->s->topo;
 	uint32_t home = t->port[use->from].node, out;
@@ -91,7 +101,7 @@ static bool all_routes(const struct traffic *tr, const struct ibcc_route_use *us
 	*to = IBCC_NONE;
 	if (use->to != IBCC_NONE) {
 		*to = t->port[use->to].node;
-		return has_route(t, use->from, use->to);
+		return find_route(t, use->from, use->to);
 	}
 	if (!r->known)
 		find_reach(tr, use->from, r);
@@ -99,10 +109,36 @@ static bool all_routes(const struct traffic *tr, const struct ibcc_route_use *us
 		if (r->missing[k] == home || r->missing[k] == use->but)
 			continue;
 		*to = r->missing[k];
-		return false;
+		return r->why[k];
 	}
 	out = ibcc_device_is_host(t, home) + (use->but != IBCC_NONE && use->but != home);
-	return r->n_hosts > out;
+	return r->n_hosts > out ? 0 : -ENOENT;
+}
+
+/* An error at the item of a flow without a route. `why` is from check_all(). */
+static void refuse(const struct ibcc_yaml *y, const struct traffic *tr, const struct origin *o,
+		   uint32_t to, int why, bool tables, struct ibcc_yaml_errors *e)
+{
+	uint32_t from = tr->s->topo->port[o->use.from].node;
+	const char *sender = ibcc_traffic_node_text(tr, from);
+	const char *receiver = to == IBCC_NONE ? "all" : ibcc_traffic_node_text(tr, to);
+
+	if (why == -ELOOP)
+		ibcc_yaml_error(y, e, o->item, "traffic",
+				"got a flow from %s to %s whose route %s more than %u links, "
+				"want %s",
+				sender, receiver, tables ? "goes in a circle or has" : "has",
+				IBCC_ROUTE_MAX_HOPS,
+				tables ? "another file in topology.tables"
+				       : "nearer nodes, or links that shorten the route");
+	else
+		ibcc_yaml_error(y, e, o->item, "traffic", "got a flow from %s to %s, want %s",
+				sender, receiver,
+				to == IBCC_NONE ? "another host that links lead to"
+				: tr->island[from] != tr->island[to]
+					? "links that lead from one to the other"
+				: tables ? "a route between them in the file of topology.tables"
+					 : "an up/down route between them: other topology.roots");
 }
 
 int ibcc_traffic_check_routes(const struct ibcc_yaml *y, const struct traffic *tr,
@@ -119,19 +155,13 @@ int ibcc_traffic_check_routes(const struct ibcc_yaml *y, const struct traffic *t
 		return -ENOMEM;
 	for (uint32_t i = 0; i < tr->s->n_flows; i++) {
 		const struct origin *o = &tr->origin[i];
-		uint32_t from = t->port[o->use.from].node, to;
+		uint32_t to;
+		int why = check_all(tr, &o->use, reach, &to);
 
-		if (all_routes(tr, &o->use, reach, &to) || o->item == told)
+		if (!why || o->item == told)
 			continue;
 		told = o->item;
-		ibcc_yaml_error(y, e, o->item, "traffic", "got a flow from %s to %s, want %s",
-				ibcc_traffic_node_text(tr, from),
-				to == IBCC_NONE ? "all" : ibcc_traffic_node_text(tr, to),
-				to == IBCC_NONE ? "another host that links lead to"
-				: tr->island[from] != tr->island[to]
-					? "links that lead from one to the other"
-				: tables ? "a route between them in the file of topology.tables"
-					 : "an up/down route between them: other topology.roots");
+		refuse(y, tr, o, to, why, tables, e);
 		rc = -EINVAL;
 	}
 	free(reach);

@@ -244,6 +244,48 @@ static void test_ring(void **state)
 		"%9:18: model.routing: got \"random\", want static with topology.routes up-down\n");
 }
 
+/* A line of n switches with a host at each end: n + 1 links, with an error if those are too many.
+ */
+static void want_line(unsigned int n, const char *routes, const char *error)
+{
+	char text[8192];
+	struct ibcc_scenario s;
+	size_t len;
+
+	len = (size_t)snprintf(text, sizeof(text),
+			       HEAD "topology:\n  routes: %s\n  nodes: [{host: [a, b]}, {ports: 2, "
+				    "switch: [s1",
+			       routes);
+	for (unsigned int i = 2; i <= n; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, ", s%u", i);
+	len += (size_t)snprintf(text + len, sizeof(text) - len,
+				"]}]\n  links: [[a, s1/1], [b, s%u/2]", n);
+	for (unsigned int i = 1; i < n; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, ", [s%u/2, s%u/1]", i,
+					i + 1);
+	snprintf(text + len, sizeof(text) - len, "]\ntraffic: [{from: a, to: b}]\n");
+	if (error) {
+		text_bad(text, error);
+		return;
+	}
+	text_ok(text, &s);
+	ibcc_scenario_fini(&s);
+}
+
+/* Each route exists, so the error is not about routes that are missing. */
+static void test_long_routes(void **state)
+{
+	static const char *const routes[] = { "shortest", "up-down" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
+		want_line(63, routes[i], NULL);
+		want_line(64, routes[i],
+			  "%7:11: traffic: got a flow from a to b whose route has more than 64 "
+			  "links, want nearer nodes, or links that shorten the route\n");
+	}
+}
+
 /* A plan's hosts, by any name of theirs. */
 static void test_plan(void **state)
 {
@@ -274,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_ids),
 		cmocka_unit_test(test_islands),
 		cmocka_unit_test(test_ring),
+		cmocka_unit_test(test_long_routes),
 		cmocka_unit_test(test_plan),
 	};
 

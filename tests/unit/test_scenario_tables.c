@@ -191,22 +191,33 @@ static void test_long_line(void **state)
 	}
 }
 
-/* Three switches in a ring, and tables that send all around it in one direction. */
+#define RING_OF_THREE                                                                              \
+	HEAD "topology:\n  tables: t.txt\n  nodes: [{host: [a, b, c]}, "                           \
+	     "{switch: s, ports: 3, guid: 0x51}, {switch: t, ports: 3, guid: 0x52}, "              \
+	     "{switch: u, ports: 3, guid: 0x53}]\n"                                                \
+	     "  links: [[a, s/1], [b, t/1], [c, u/1], [s/2, t/3], [t/2, u/3], [u/2, s/3]]\n"
+
+/* Tables that send all around a ring in one direction; and tables of which two switches send
+ * packets for c to each other for ever.
+ */
 static void test_circle(void **state)
 {
 	(void)state;
 	files_write("t.txt", "Switch 0x51\n0x1 1\n0x2 2\n0x3 2\n"
 			     "Switch 0x52\n0x1 2\n0x2 1\n0x3 2\n"
 			     "Switch 0x53\n0x1 2\n0x2 2\n0x3 1\n");
-	text_bad(HEAD
-		 "topology:\n  tables: t.txt\n  nodes: [{host: [a, b, c]}, "
-		 "{switch: s, ports: 3, guid: 0x51}, {switch: t, ports: 3, guid: 0x52}, "
-		 "{switch: u, ports: 3, guid: 0x53}]\n"
-		 "  links: [[a, s/1], [b, t/1], [c, u/1], [s/2, t/3], [t/2, u/3], [u/2, s/3]]\n"
-		 "traffic: [{from: all, to: all}]\n",
+	text_bad(RING_OF_THREE "traffic: [{from: all, to: all}]\n",
 		 "%4:3: topology: got flows whose routes make a circle of 3 outputs that can block "
 		 "each other for ever (s port 2, t port 2, u port 2), want other flows, or in "
 		 "topology.tables a dump from OpenSM with routing_engine updn or ftree\n");
+	files_write("t.txt", "Switch 0x51\n0x1 1\n0x2 2\n0x3 2\n"
+			     "Switch 0x52\n0x1 3\n0x2 1\n0x3 3\n"
+			     "Switch 0x53\n0x1 2\n0x2 3\n0x3 1\n");
+	text_bad(RING_OF_THREE "traffic:\n- {from: a, to: [b, c]}\n- {from: all, to: all}\n",
+		 "%8:3: traffic: got a flow from a to c whose route goes in a circle or has more "
+		 "than 64 links, want another file in topology.tables\n"
+		 "%9:3: traffic: got a flow from a to c whose route goes in a circle or has more "
+		 "than 64 links, want another file in topology.tables\n");
 }
 
 int main(void)
