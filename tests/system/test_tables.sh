@@ -52,7 +52,8 @@ same_shares()
 same_shares torus 'torus: {sizes: [3, 3]}' updn
 stop "$OSM_PID"
 start_opensm --tag again 'routing_engine file' "lfts_file $TMP/torus.fts"
-check "opensm takes the tables, too" cmp "$TMP/torus.want" <(tables)
+tables >"$TMP/torus.got"
+same "opensm takes the tables, too" "$TMP/torus.want" "$TMP/torus.got"
 stop "$OSM_PID"
 stop "$SIM_PID"
 same_shares hyperx 'hyperx: {sizes: [4, 3]}' minhop
