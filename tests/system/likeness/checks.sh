@@ -65,7 +65,8 @@ becomes()
 {
 	right() { answer "${@:2}" && [ "$(facts "$1")" = "$want" ]; }
 	local want=$3
-	wait_until 30 right "$2" "${@:4}"
+	wait_until 30 right "$2" "${@:4}" && { ok "$(say "$1")"; return; }
+	[ "$(facts "$2")" != "$3" ] || fail "$(say "$1"): the answer is right, but the command fails: $(cat "$TMP/answer.log")"
 	asked "$1" "$2" "$3"
 }
 
