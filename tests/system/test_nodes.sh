@@ -103,7 +103,7 @@ sed -i '/cc_key_file/d' "$TMP/cli.yaml"
 # Protected, it cannot even be read, until the lease has ended.
 key 1 1 0x1234
 tune show source1 >"$TMP/text" 2>&1
-grep -q 'does not answer congestion control requests' "$TMP/text" || fail "protected: $(cat "$TMP/text")"
+grep -q 'but no congestion control requests' "$TMP/text" || fail "protected: $(cat "$TMP/text")"
 ok "a protected key: silence, and told"
 lease_over() { tune show source1 2>&1 | grep -q 'does not accept this CC_Key'; }
 wait_until 20 lease_over || fail "the lease does not end"
@@ -117,7 +117,7 @@ write_key second 0xfeedfacecafe0002
 write_key none 0x0
 check "a CC_Key for all nodes" tune key -y "$TMP/first" --protect --lease 5
 tune show source1 >"$TMP/text" 2>&1
-grep -q 'does not answer congestion control requests' "$TMP/text" || fail "not protected: $(cat "$TMP/text")"
+grep -q 'but no congestion control requests' "$TMP/text" || fail "not protected: $(cat "$TMP/text")"
 ok "protected: no program reads without it"
 echo "cc_key_file: $TMP/first" >>"$TMP/cli.yaml"
 tune show -j >"$TMP/got.json" 2>"$TMP/tune.log" || fail "show with our key"
