@@ -356,6 +356,9 @@ static void print_settings(const json_t *a, bool full)
 		size_t lines = 0;
 
 		each_row(&kinds[k], nodes, count_row, &lines);
+		/* Most fabrics have nothing of NVIDIA's: a heading alone would be a riddle. */
+		if (kinds[k].rows == nvidia_rows && !lines)
+			continue;
 		if (full || tune_table_is_csv() || tune_table_is_chosen() || lines <= LINES)
 			print_each(&kinds[k], nodes);
 		else
