@@ -37,9 +37,11 @@ static const struct ibcc_topo_node *node_of(const struct reading *x, uint32_t en
 	return &x->t->node[x->t->port[x->t->endport[endport]].node];
 }
 
-static bool has_answered(const struct ibcc_vendor *v, uint32_t endport)
+/* Whether an endport has answered before and can still be asked: its link may be down since. */
+static bool has_answered(const struct reading *x, const struct ibcc_vendor *v, uint32_t endport)
 {
-	return endport < v->n && v->ep[endport].settings == IBCC_VENDOR_TOLD;
+	return endport < v->n && v->ep[endport].settings == IBCC_VENDOR_TOLD &&
+	       x->t->port[x->t->endport[endport]].lid;
 }
 
 /* The first endport with the type of this one that has answered class 0x21. */
@@ -50,7 +52,7 @@ static uint32_t first_of_type(const struct reading *x, const struct ibcc_vendor 
 	uint32_t i = 0;
 
 	for (; i < endport; i++)
-		if (has_answered(v, i) && node_of(x, i)->vendor_id == n->vendor_id &&
+		if (has_answered(x, v, i) && node_of(x, i)->vendor_id == n->vendor_id &&
 		    node_of(x, i)->device_id == n->device_id)
 			break;
 	return i;
@@ -138,7 +140,7 @@ static int ask_round(struct reading *x, const struct ibcc_vendor *v, bool canari
 	for (uint32_t i = 0; i < x->t->n_endports && !rc; i++) {
 		const uint16_t *attr =
 			node_of(x, i)->type == IBCC_NODE_SWITCH ? of_switch : of_adapter;
-		uint32_t kin = has_answered(v, i) ? first_of_type(x, v, i) : IBCC_NONE;
+		uint32_t kin = has_answered(x, v, i) ? first_of_type(x, v, i) : IBCC_NONE;
 
 		if (kin == IBCC_NONE || (canaries && kin != i))
 			continue;
