@@ -100,10 +100,10 @@ static int read_entry(struct reader *r, const char *line, const char *at)
 	const char *num;
 	uint32_t owner;
 
+	if (r->skip) /* of a switch that has its error already */
+		return 0;
 	if (r->node == IBCC_NONE)
 		return fail(r, line, at, "the line of a switch before its entries");
-	if (r->skip)
-		return 0;
 	if (!lid || lid > IBCC_LID_MAX)
 		return fail(r, line, at, "a LID from 0x1 to 0xbfff");
 	num = end + strspn(end, " \t:");
