@@ -225,7 +225,10 @@ int ibcc_service_check_state(struct ibcc_service *s, struct ibcc_why *why)
 	ibcc_service_find_debts(s);
 	if (s->pause_unwritten)
 		write_pause(s);
-	s->run_noted = false; /* this may be another file */
+	/* This may be another file, or the first moment in which ours can be read. */
+	if (!s->run_noted)
+		read_run_before(s);
+	s->run_noted = false;
 	note_run(s);
 	if (known)
 		return 0;
