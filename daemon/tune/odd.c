@@ -121,7 +121,8 @@ static void add_item(json_t *items, json_t *node, json_t *key, json_t *port)
 			      json_pack("{sO so sO*}", "node", node, "key", key, "port", port));
 }
 
-/* The fields of an item, made anew: those of all nodes of a large fabric would take a gigabyte. */
+/* The fields of an item, made each time: those of all nodes of a large fabric would take a
+ * gigabyte. */
 static json_t *fields_of_item(const json_t *item)
 {
 	json_t *port = json_object_get(item, "port"), *fields;
