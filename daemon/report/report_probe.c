@@ -90,7 +90,8 @@ static void tell_block(json_t *type, const struct ibcc_endport_cc *cc)
 
 static void tell_a10(json_t *type, const struct ibcc_endport_cc *cc, bool is_switch)
 {
-	switch (cc->support) {
+	/* A device whose type has only the log may answer otherwise: records are to show that. */
+	switch (cc->answer == IBCC_CC_ANSWERED ? cc->support : ibcc_endport_support_back(cc)) {
 	case IBCC_CC_UNKNOWN: bump(type, "annex_a10", "silent"); break;
 	case IBCC_CC_SUPPORTED: bump(type, "annex_a10", "yes"); break;
 	case IBCC_CC_UNSUPPORTED: bump(type, "annex_a10", "no"); break;

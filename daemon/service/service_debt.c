@@ -103,9 +103,11 @@ static bool is_missed(const struct ibcc_service *s, const struct ibcc_book *b, u
 	const struct ibcc_book_entry *e = b->entry[i];
 	const struct ibcc_debt at = { .node_guid = e->node_guid, .port = e->port };
 	uint32_t endport = ibcc_service_debt_endport(s, &at);
+	enum ibcc_cc_support can = IBCC_CC_UNKNOWN;
 
-	if (endport != IBCC_NONE && (s->cycle.actual.ep[endport].support == IBCC_CC_SUPPORTED ||
-				     ibcc_cc_has_no_settings(s->cycle.actual.ep[endport].support)))
+	if (endport != IBCC_NONE)
+		can = ibcc_endport_support_back(&s->cycle.actual.ep[endport]);
+	if (can == IBCC_CC_SUPPORTED || can == IBCC_CC_UNSUPPORTED)
 		return false;
 	/* The books may describe the settings of the other node with that GUID. */
 	return ibcc_walk_is_shared(&s->discovery.shared, e->node_guid) || !ibcc_book_is_back(b, i);

@@ -74,12 +74,15 @@ static int make_plan(struct ibcc_service *s, const struct ibcc_settings *with_ne
 
 	plan->generation = t->generation;
 	for (i = 0; !rc && i < t->n_endports; i++) {
-		const struct ibcc_endport_cc *ep = &s->cycle.actual.ep[i];
+		struct ibcc_endport_cc ep = s->cycle.actual.ep[i];
 		char name[IBCC_DESC_BYTES + 16];
 
-		if (!t->port[t->endport[i]].lid || ibcc_cc_has_no_settings(ep->support))
+		/* A device without anything but the log has the key, too: its log is read with it.
+		 */
+		ep.support = ibcc_endport_support_back(&ep);
+		if (!t->port[t->endport[i]].lid || ep.support == IBCC_CC_UNSUPPORTED)
 			continue;
-		if (ep->support == IBCC_CC_SUPPORTED) {
+		if (ep.support == IBCC_CC_SUPPORTED) {
 			rc = add(s, i, key, 0, plan);
 		} else if (with_new->ep[i].support == IBCC_CC_SUPPORTED && !has_all(s, i, key)) {
 			rc = add(s, i, key, key->CC_Key, plan);
@@ -87,7 +90,7 @@ static int make_plan(struct ibcc_service *s, const struct ibcc_settings *with_ne
 			plan->n_unchanged++;
 		} else if (!n++) {
 			ibcc_topo_port_name(t, t->endport[i], name, sizeof(name));
-			ibcc_why_set(strangers, -EACCES, "%s %s", name, ibcc_precheck_reason(ep));
+			ibcc_why_set(strangers, -EACCES, "%s %s", name, ibcc_precheck_reason(&ep));
 		}
 	}
 	return rc;
@@ -99,9 +102,11 @@ static int try_new_key(struct ibcc_service *s, uint64_t key, struct ibcc_setting
 	bool *which = calloc(s->cycle.actual.n + 1, sizeof(*which));
 	int rc = which ? ibcc_settings_copy(with_new, &s->cycle.actual) : -ENOMEM;
 
-	for (uint32_t i = 0; !rc && i < with_new->n; i++)
-		which[i] = with_new->ep[i].support == IBCC_CC_KEY_REFUSED ||
-			   with_new->ep[i].support == IBCC_CC_UNKNOWN;
+	for (uint32_t i = 0; !rc && i < with_new->n; i++) {
+		enum ibcc_cc_support can = ibcc_endport_support_back(&with_new->ep[i]);
+
+		which[i] = can == IBCC_CC_KEY_REFUSED || can == IBCC_CC_UNKNOWN;
+	}
 	if (!rc)
 		rc = ibcc_readback_some(s->transport, s->cycle.topo, key, which, with_new);
 	free(which);

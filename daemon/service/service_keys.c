@@ -55,10 +55,10 @@ bool ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why
 	}
 	for (uint32_t i = 0; c && c->actual_known && i < c->actual.n; i++) {
 		const struct ibcc_endport_cc *ep = &c->actual.ep[i];
+		enum ibcc_cc_support can = ibcc_endport_support_back(ep);
 
 		/* The node is silent here, though it answers other requests. */
-		if (ep->support != IBCC_CC_KEY_REFUSED &&
-		    (ep->support != IBCC_CC_UNKNOWN || ep->err != -ETIMEDOUT))
+		if (can != IBCC_CC_KEY_REFUSED && (can != IBCC_CC_UNKNOWN || ep->err != -ETIMEDOUT))
 			continue;
 		if (!n++)
 			first = i;

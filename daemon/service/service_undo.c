@@ -226,7 +226,7 @@ int ibcc_service_plan_off(const struct ibcc_service *s, const bool *which, struc
 	for (uint32_t e = 0; !rc && e < actual.n; e++) {
 		if (which && !which[e])
 			continue;
-		if (which)
+		if (which || actual.ep[e].support == IBCC_CC_LOG_ONLY)
 			ibcc_endport_judge(&actual.ep[e], IBCC_CC_SUPPORTED);
 		rc = want_off(s->cycle.topo, e, &target);
 	}
@@ -242,17 +242,20 @@ static int left_over(const struct ibcc_topo *t, const struct ibcc_settings *actu
 		     struct ibcc_why *why)
 {
 	const struct ibcc_topo_node *first = NULL;
-	const struct ibcc_endport_cc *ep = NULL;
+	struct ibcc_endport_cc ep = { .support = IBCC_CC_UNKNOWN };
 	uint32_t i, n = 0;
 
 	for (i = 0; i < t->n_endports; i++) {
-		if (!t->port[t->endport[i]].lid || actual->ep[i].support == IBCC_CC_SUPPORTED ||
-		    ibcc_cc_has_no_settings(actual->ep[i].support) ||
+		enum ibcc_cc_support can = ibcc_endport_support_back(&actual->ep[i]);
+
+		if (!t->port[t->endport[i]].lid || can == IBCC_CC_SUPPORTED ||
+		    can == IBCC_CC_UNSUPPORTED ||
 		    !ibcc_device_takes_part(t, t->port[t->endport[i]].node))
 			continue;
 		if (!n++) {
 			first = &t->node[t->port[t->endport[i]].node];
-			ep = &actual->ep[i];
+			ep = actual->ep[i];
+			ep.support = can;
 		}
 	}
 	if (!n)
@@ -260,7 +263,7 @@ static int left_over(const struct ibcc_topo *t, const struct ibcc_settings *actu
 	return ibcc_why_set(why, -EHOSTUNREACH,
 			    "%u nodes could not be cleared: \"%s\" %s%s; they keep their settings: "
 			    "repeat ibcc-tune disable when they answer",
-			    n, first->desc, ibcc_precheck_reason(ep), n > 1 ? ", and others" : "");
+			    n, first->desc, ibcc_precheck_reason(&ep), n > 1 ? ", and others" : "");
 }
 
 int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,

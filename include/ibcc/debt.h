@@ -76,7 +76,9 @@ const char *ibcc_debt_cause(const struct ibcc_debt *d);
  */
 static inline bool ibcc_debt_is_payable(const struct ibcc_endport_cc *ep)
 {
-	return ep->support == IBCC_CC_SUPPORTED || ep->support == IBCC_CC_FOREIGN;
+	enum ibcc_cc_support s = ibcc_endport_support_back(ep);
+
+	return s == IBCC_CC_SUPPORTED || s == IBCC_CC_FOREIGN;
 }
 
 #endif

@@ -31,12 +31,6 @@ enum ibcc_cc_support {
 	IBCC_CC_LOG_ONLY,      /* by its device type only its CongestionLog works */
 };
 
-/* Whether such an endport has nothing that could be set, or would have to be cleared. */
-static inline bool ibcc_cc_has_no_settings(enum ibcc_cc_support s)
-{
-	return s == IBCC_CC_UNSUPPORTED || s == IBCC_CC_LOG_ONLY;
-}
-
 struct ibcc_endport_cc {
 	enum ibcc_cc_support support; /* ibcc_endport_judge() alone sets it */
 	/* All else is as read. */
@@ -84,6 +78,12 @@ int ibcc_settings_copy(struct ibcc_settings *dst, const struct ibcc_settings *sr
  * whatever was answered; the others only where settings could be given without them.
  */
 void ibcc_endport_judge(struct ibcc_endport_cc *ep, enum ibcc_cc_support block);
+
+/* The support of an endport for what is no new setting: for taking settings back, for reading them
+ * and for keys. It is `support`, but of IBCC_CC_LOG_ONLY what its answers say: such a device may
+ * have settings of another program, or of a version of ours that did not know its type.
+ */
+enum ibcc_cc_support ibcc_endport_support_back(const struct ibcc_endport_cc *ep);
 
 /* An attribute's management data as a Set of these settings has them, with all parts named in its
  * Control_Map and a table's whole limit in each block. False for what is no setting of the endport.

@@ -63,8 +63,8 @@ static uint32_t count_missing(const struct ibcc_cycle *c, uint32_t *n_silent)
 	*n_silent = 0;
 	for (uint32_t i = 0; i < c->actual.n; i++) {
 		const struct ibcc_endport_cc *ep = &c->actual.ep[i];
-		bool missing =
-			ep->support == IBCC_CC_UNKNOWN && c->topo->port[c->topo->endport[i]].lid;
+		bool missing = ibcc_endport_support_back(ep) == IBCC_CC_UNKNOWN &&
+			       c->topo->port[c->topo->endport[i]].lid;
 
 		n += missing;
 		*n_silent += missing && ep->err != -EREMOTEIO;

@@ -61,14 +61,20 @@ int ibcc_settings_copy(struct ibcc_settings *dst, const struct ibcc_settings *sr
 	return 0;
 }
 
+static const enum ibcc_cc_support by_answer[] = {
+	[IBCC_CC_NO_ANSWER] = IBCC_CC_UNKNOWN,
+	[IBCC_CC_ANSWERED] = IBCC_CC_SUPPORTED,
+	[IBCC_CC_NO_CLASS] = IBCC_CC_UNSUPPORTED,
+	[IBCC_CC_READ_ONLY] = IBCC_CC_KEY_REFUSED,
+};
+
+enum ibcc_cc_support ibcc_endport_support_back(const struct ibcc_endport_cc *ep)
+{
+	return ep->support == IBCC_CC_LOG_ONLY ? by_answer[ep->answer] : ep->support;
+}
+
 void ibcc_endport_judge(struct ibcc_endport_cc *ep, enum ibcc_cc_support block)
 {
-	static const enum ibcc_cc_support by_answer[] = {
-		[IBCC_CC_NO_ANSWER] = IBCC_CC_UNKNOWN,
-		[IBCC_CC_ANSWERED] = IBCC_CC_SUPPORTED,
-		[IBCC_CC_NO_CLASS] = IBCC_CC_UNSUPPORTED,
-		[IBCC_CC_READ_ONLY] = IBCC_CC_KEY_REFUSED,
-	};
 	bool always = block == IBCC_CC_VENDOR_ON || block == IBCC_CC_VENDOR_SILENT ||
 		      block == IBCC_CC_LOG_ONLY;
 

@@ -360,7 +360,7 @@ int ibcc_readback_missing(struct ibcc_transport *tr, const struct ibcc_topo *t, 
 	if (!which)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < s->n; i++)
-		which[i] = s->ep[i].support == IBCC_CC_UNKNOWN;
+		which[i] = ibcc_endport_support_back(&s->ep[i]) == IBCC_CC_UNKNOWN;
 	rc = ibcc_readback_some(tr, t, cc_key, which, s);
 	free(which);
 	return rc;

@@ -46,9 +46,25 @@ ok "their logs are read on"
 equal "no Set of class 0x21 in any mode" "$(set_mads)" 0
 tune disable -y >"$TMP/disable.log" 2>&1
 equal "there is nothing at these switches to disable" $? 0
+equal "and disable writes nothing" "$(set_mads)" 0
+
+# Settings that another program made at such a switch, or an earlier version of ours, can be taken back all the same.
+lid=$(sim settings -j | jq -r --arg n "$root" '.rows[] | select(.node == $n) | .lid' | head -n 1)
+stock ibccconfig SwitchCongestionSetting "$lid" 0x1f 0x4 0x0 9 8 0 0:0 3 >/dev/null || fail "ibccconfig"
+threshold() { sim settings -j | jq -c --arg n "$root" '.rows[] | select(.node == $n) | .switch.Threshold'; }
+[ "$(threshold)" = 9 ] || fail "ibccconfig has set $(threshold)"
+tune disable -y >"$TMP/disable.log" 2>&1
+equal "disable succeeds where a switch has settings" $? 0
+equal "and they are gone" "$(threshold)" 0
+
+# Without the daemon, which would go on with the old key.
+stop "$TUNED_PID"
+# Its log is read with the key, so a key is for it, too.
+echo 0xfeedfacecafe0001 >"$TMP/key" && chmod 600 "$TMP/key"
+check "a CC_Key for all nodes" tune key -y "$TMP/key"
+check "which the switches get, too" grep -q '8 of 8 nodes verified' "$TMP/check.log"
 
 # A switch that can be tuned beside one that cannot.
-stop "$TUNED_PID"
 stop "$OSM_PID"
 stop "$SIM_PID"
 echo "  nodes: {$root: switchx}" >>"$TMP/edr.yaml"

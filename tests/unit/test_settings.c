@@ -119,12 +119,38 @@ static void test_support(void **state)
 	}
 }
 
+/* A type that has only the log keeps new settings away, and nothing else; all other reasons count
+ * for everything.
+ */
+static void test_support_back(void **state)
+{
+	static const struct {
+		enum ibcc_cc_answer answer;
+		enum ibcc_cc_support block, want;
+	} c[] = {
+		{ IBCC_CC_ANSWERED, IBCC_CC_LOG_ONLY, IBCC_CC_SUPPORTED },
+		{ IBCC_CC_NO_ANSWER, IBCC_CC_LOG_ONLY, IBCC_CC_UNKNOWN },
+		{ IBCC_CC_NO_CLASS, IBCC_CC_LOG_ONLY, IBCC_CC_UNSUPPORTED },
+		{ IBCC_CC_READ_ONLY, IBCC_CC_LOG_ONLY, IBCC_CC_KEY_REFUSED },
+		{ IBCC_CC_ANSWERED, IBCC_CC_VENDOR_ON, IBCC_CC_VENDOR_ON },
+		{ IBCC_CC_ANSWERED, IBCC_CC_FOREIGN, IBCC_CC_FOREIGN },
+		{ IBCC_CC_ANSWERED, IBCC_CC_SUPPORTED, IBCC_CC_SUPPORTED },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		struct ibcc_endport_cc ep = { .answer = c[i].answer };
+
+		ibcc_endport_judge(&ep, c[i].block);
+		assert_int_equal(ibcc_endport_support_back(&ep), c[i].want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_copy),
-		cmocka_unit_test(test_effective),
-		cmocka_unit_test(test_port_marks),
+		cmocka_unit_test(test_copy),      cmocka_unit_test(test_support_back),
+		cmocka_unit_test(test_effective), cmocka_unit_test(test_port_marks),
 		cmocka_unit_test(test_support),
 	};
 
