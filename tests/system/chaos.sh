@@ -93,6 +93,7 @@ foreign_on()
 	WHAT="another program sets CCTI_Increase of $WHAT to $REPLY"
 	[ "$lid" != 0 ] && stock ibccconfig CACongestionSetting "$lid" 0 0xffff 150 "$REPLY" 0 0 >"$TMP/foreign.log" 2>&1
 	FOREIGN=$((FOREIGN + 1))
+	FOREIGN_PASS=$(jq '.fabric.pass // 0' "$TMP/status.json")
 	# Where nothing is ours, it is the site's own from now on.
 	[ -z "$NOTHING_OURS" ] || UNTUNED=$(settings)
 }

@@ -304,7 +304,7 @@ round()
 {
 	VIA=$1
 	step=start DOES=start
-	FOREIGN=0 WRITERS='' OPENSMS='' REBUILT=''
+	FOREIGN=0 FOREIGN_PASS=0 WRITERS='' OPENSMS='' REBUILT=''
 	CONFIG=('mode: apply' "apply_via: $VIA" 'drift: repair' 'pass_deadline_ms: 1000' 'timeout_ms: 100'
 		"control_read_group: $(id -gn "$READER")" "metrics_listen: $HTTP_PORT"
 		"interval_ms: $((INTERVAL_MS * RATIO))" "fast_interval_ms: $INTERVAL_MS")
@@ -342,6 +342,10 @@ round()
 	ok "one program has written"
 	# The record of a daemon that was killed holds for its lease, a minute; the one after it follows until then.
 	[ "$VIA" != direct ] || wait_until 40 status '.election.state == "leads"' || broken "it does not lead again: $(say)"
+	# By itself the daemon repairs what another program has set when it reads all settings: at its start, and every 60
+	# full polling cycles.
+	has_read() { status . && jq -e --argjson p "$FOREIGN_PASS" ".fabric.pass | \$p == 0 or . < \$p or . > \$p + 61 * $RATIO" "$TMP/status.json"; }
+	wait_until 60 has_read || broken "no more polling cycles: $(say)"
 	direct repair -y -j >"$TMP/repair.json" 2>"$TMP/tune.log" || broken "repair: $(cat "$TMP/tune.log")"
 	[ "$(jq '.writes' "$TMP/repair.json")" = 0 ] || broken "books and fabric differ: $(jq -c .changes "$TMP/repair.json")"
 	no_open_end || broken "the history has an open end"
