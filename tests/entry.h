@@ -24,7 +24,7 @@ int main(void);
 
 __attribute__((constructor)) static void ibcc_test_enter_this(void)
 {
-	static struct ibcc_test test = { IBCC_TEST_NAME(main) + sizeof("main_of_") - 1, main, 0 };
+	static struct ibcc_test test = { &IBCC_TEST_NAME(main)[sizeof("main_of_") - 1], main, 0 };
 
 	ibcc_test_enter(&test);
 }

@@ -38,42 +38,9 @@ static int confined(int (*fn)(void))
 	return status;
 }
 
-static int run_a_program(void)
-{
-	execl("/bin/true", "true", NULL);
-	return errno;
-}
-
-static int make_a_process(void)
-{
-	return fork() < 0 ? errno : 0;
-}
-
 static int mount_something(void)
 {
 	return mount("none", "/mnt", "tmpfs", 0, NULL) ? errno : 0;
-}
-
-static int become_another(void)
-{
-	return setuid(65534) ? errno : 0;
-}
-
-/* Into the terminal that the daemon was started from. */
-static int type_a_character(void)
-{
-	return ioctl(0, TIOCSTI, "x") ? errno : 0;
-}
-
-/* The kernel does not look at the upper half of a request. */
-static int type_in_disguise(void)
-{
-	return syscall(SYS_ioctl, 0, 1ul << 32 | TIOCSTI, "x") ? errno : 0;
-}
-
-static int name_the_host(void)
-{
-	return sethostname("confined", 8) ? errno : 0;
 }
 
 static void *in_a_thread(void *arg)
@@ -112,6 +79,39 @@ static void test_refused(void **state)
 	assert_int_equal(WEXITSTATUS(status), EPERM);
 }
 #else
+static int run_a_program(void)
+{
+	execl("/bin/true", "true", NULL);
+	return errno;
+}
+
+static int make_a_process(void)
+{
+	return fork() < 0 ? errno : 0;
+}
+
+static int become_another(void)
+{
+	return setuid(65534) ? errno : 0;
+}
+
+/* Into the terminal that the daemon was started from. */
+static int type_a_character(void)
+{
+	return ioctl(0, TIOCSTI, "x") ? errno : 0;
+}
+
+/* The kernel does not look at the upper half of a request. */
+static int type_in_disguise(void)
+{
+	return syscall(SYS_ioctl, 0, 1ul << 32 | TIOCSTI, "x") ? errno : 0;
+}
+
+static int name_the_host(void)
+{
+	return sethostname("confined", 8) ? errno : 0;
+}
+
 static void test_killed(void **state)
 {
 	int (*const deadly[])(void) = { run_a_program, mount_something, become_another,

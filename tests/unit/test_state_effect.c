@@ -122,8 +122,8 @@ static void test_senders_nonsense(void **state)
 		"[1]",
 		"[{\"node_guid\":\"0x1\",\"node\":\"a\",\"port\":1,\"before_mbps\":1}]",
 		"[{\"node_guid\":1,\"node\":\"a\",\"port\":1,\"before_mbps\":1,\"after_mbps\":1}]",
-		"[{\"node_guid\":\"0x1\",\"node\":\"a\",\"port\":1,\"before_mbps\":-1,"
-		"\"after_mbps\":null}]",
+		("[{\"node_guid\":\"0x1\",\"node\":\"a\",\"port\":1,\"before_mbps\":-1,"
+		 "\"after_mbps\":null}]"),
 	};
 	struct ibcc_state *s = open_state("senders_nonsense.db");
 	char sql[240];
