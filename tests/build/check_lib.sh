@@ -34,6 +34,19 @@ fails "what fails within a condition is told" <<'SH'
 condition() { fail "in it"; }
 wait_until 1 condition
 SH
+passes "a test ends its children" <<'SH'
+sleep 60 &
+CHILDREN+=($!)
+echo $! >"$TMPDIR/child"
+ok a
+SH
+! kill -0 "$(cat "$tmp/child")" 2>/dev/null || not_ok "a child goes on"
+passes "but no process that has the number of one" <<'SH'
+(sleep 60 & echo $! >"$TMPDIR/other")
+CHILDREN+=("$(cat "$TMPDIR/other")")
+ok a
+SH
+kill "$(cat "$tmp/other")" 2>/dev/null || not_ok "another process is ended"
 fails "jq -e fails on empty input" <<'SH'
 : >"$TMP/empty"
 check "a" jq -e . "$TMP/empty"

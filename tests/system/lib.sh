@@ -145,6 +145,16 @@ jq()
 
 alive() { kill -0 "$1" 2>/dev/null; }
 gone() { ! alive "$1"; }
+# is_child PID: of this shell. The pid of a child that has ended may belong to another process by now, also of another
+# test, so nothing is ended by its number alone.
+is_child()
+{
+	local stat
+	read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+	stat=${stat##*) }
+	stat=${stat#* }
+	[ "${stat%% *}" = $$ ]
+}
 
 # child_of PID NAME: the child of a process with that name. pgrep is not on every machine.
 child_of() { sed -n "s/^\([0-9]*\) ($2) [A-Z] $1 .*/\1/p" /proc/[0-9]*/stat 2>/dev/null; }
@@ -172,7 +182,7 @@ cleanup()
 	trap - EXIT INT TERM
 	# Youngest first: the simulator outlives its clients.
 	for ((i = ${#CHILDREN[@]} - 1; i >= 0; i--)); do
-		alive "${CHILDREN[i]}" && stop "${CHILDREN[i]}"
+		is_child "${CHILDREN[i]}" && stop "${CHILDREN[i]}"
 	done
 	# What a sanitizer says at a program's end, leaks above all, no other check would notice.
 	if grep -lE 'ERROR: (Address|Leak)Sanitizer|: runtime error: ' "$TMP"/*.log 2>/dev/null; then
