@@ -392,7 +392,7 @@ twin_told()
 twin_off() { stop "$TWIN"; rm -f "$TMP"/twin.db*; }
 
 # --- what another program sets, and absent nodes ------------------------------------------------------
-# A script of the site's sets a table and a CCTI_Min with which next to nothing is left, each second.
+# A script of the site's sets a table and a CCTI_Min with which next to nothing is left, each second until it is ended.
 throttle_on()
 {
 	local lid
@@ -406,7 +406,7 @@ throttle_on()
 	TOLD="[.held_back.text, .held_below.text, .drift.text, .drift.repaired | . // \"\"] | join(\" \") | test(\"$THROTTLED\")"
 	# shellcheck disable=SC2016
 	background "$TMP/throttle.log" bash -c '
-		for _ in {1..8}; do
+		for _ in {1..200}; do
 			timeout 10 "$1" exec --name "$2" -- ibccconfig CongestionControlTable "$3" 3 0 0:0 0:1 0:2 0:4999
 			timeout 10 "$1" exec --name "$2" -- ibccconfig CACongestionSetting "$3" 0 0xffff 150 1 0 3
 			printf "x\nx\n" >>"$4"
