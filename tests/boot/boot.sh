@@ -184,14 +184,14 @@ sed -n '/^    systemctl enable/,/^$/s/^    \([^#]*[^# ]\).*/\1/p' "$top/README.m
 while read -r line <&3; do
 	# Without a terminal it would go on.
 	[ "$line" != 'ibcc-tune top' ] || line='ibcc-tune top --limit 1'
-	# What changes the fabric asks, and a person types a yes.
+	# What changes the fabric asks, and a person types a yes, and ENTER at the end of a trial.
 	case $line in
-	*apply | *rollback) check "README: $line, and a yes" sh_inside "echo y | script -qec '$line' /dev/null" ;;
+	*apply* | *rollback) check "README: $line, and a yes" typed "$line" ;;
 	*) check "README: $line" sh_inside "$line" ;;
 	esac
 	case $line in
 	*dry-run*) grep -q Decision "$dir/check.log" && ! is_on || fail "a dry run: $(cat "$dir/check.log")" ;;
-	*apply) grep -q 'changes verified' "$dir/check.log" && is_on || fail "apply: $(cat "$dir/check.log")" ;;
+	*apply*) grep -q 'changes verified' "$dir/check.log" && is_on || fail "apply: $(cat "$dir/check.log")" ;;
 	*rollback) ! is_on || fail "rollback leaves: $(inside ibcc-tune show)" ;;
 	esac
 done 3<"$dir/use"
