@@ -9,6 +9,7 @@
 #include <ibcc/log.h>
 #include <ibcc/rates.h>
 #include <ibcc/refusal.h>
+#include <ibcc/text.h>
 #include <ibcc/throttle.h>
 
 #include "daemon/explain_change.h"
@@ -154,8 +155,9 @@ static void tell_fabric(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		return;
 	x->fabric_known = true;
 	x->generation = c->topo->generation;
-	ibcc_log(LOG_INFO, "fabric of %u nodes, %u endports", c->topo->n_nodes,
-		 c->topo->n_endports);
+	ibcc_log(LOG_INFO, "fabric of %u node%s, %u endport%s", c->topo->n_nodes,
+		 ibcc_text_plural(c->topo->n_nodes, "", "s"), c->topo->n_endports,
+		 ibcc_text_plural(c->topo->n_endports, "", "s"));
 }
 
 static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
@@ -172,8 +174,8 @@ static void tell_roots(struct ibcc_explain *x, const struct ibcc_cycle *c)
 			    ibcc_rates_in(words, false, line, sizeof(line)));
 	}
 	if (n > ROOTS_TOLD)
-		ibcc_log_of(IBCC_LOG_ROOT, LOG_NOTICE, "congestion: at %u more ports",
-			    n - ROOTS_TOLD);
+		ibcc_log_of(IBCC_LOG_ROOT, LOG_NOTICE, "congestion: at %u more port%s",
+			    n - ROOTS_TOLD, ibcc_text_plural(n - ROOTS_TOLD, "", "s"));
 	x->congested |= n > 0;
 	if (e->n_roots || !x->congested)
 		return;
@@ -245,14 +247,16 @@ static void tell_plan(struct ibcc_explain *x, const struct ibcc_cycle *c)
 		ibcc_explain_change(&c->plan.change[i], what);
 	}
 	if (wrote)
-		ibcc_log_of(c->result.n_verified == c->result.n ? IBCC_LOG_WROTE
-								: IBCC_LOG_NOT_WRITTEN,
-			    LOG_NOTICE, "%u of %u changes verified, %u Set MADs: %s",
-			    c->result.n_verified, c->result.n, c->result.set_mads, nodes);
+		ibcc_log_of(
+			c->result.n_verified == c->result.n ? IBCC_LOG_WROTE : IBCC_LOG_NOT_WRITTEN,
+			LOG_NOTICE, "%u of %u change%s verified, %u Set MAD%s: %s",
+			c->result.n_verified, c->result.n, ibcc_text_plural(c->result.n, "", "s"),
+			c->result.set_mads, ibcc_text_plural(c->result.set_mads, "", "s"), nodes);
 	else
 		ibcc_log_of(IBCC_LOG_WOULD_WRITE, LOG_INFO,
-			    "recommends %u changes (ibcc-tune plan shows them): %s", c->plan.n,
-			    nodes);
+			    "recommends %u change%s (ibcc-tune plan shows %s): %s", c->plan.n,
+			    ibcc_text_plural(c->plan.n, "", "s"),
+			    ibcc_text_plural(c->plan.n, "it", "them"), nodes);
 }
 
 static void tell_unknown(struct ibcc_explain *x, const struct ibcc_cycle *c)
@@ -392,8 +396,9 @@ static void tell_audit(struct ibcc_explain *x, const struct ibcc_cycle *c)
 	if (a->n_made + a->n_unmade + a->n_other)
 		ibcc_log_of(IBCC_LOG_INTERRUPTED, LOG_NOTICE,
 			    "read back the changes that an interruption left open: %u took effect, "
-			    "%u did not, %u settings have a third value",
-			    a->n_made, a->n_unmade, a->n_other);
+			    "%u did not, %u %s a third value",
+			    a->n_made, a->n_unmade, a->n_other,
+			    ibcc_text_plural(a->n_other, "has", "have"));
 	for (i = 0; i < c->repaired.n; i++)
 		ibcc_explain_change(&c->repaired.change[i],
 				    c->repair.change[i].outcome == IBCC_OUTCOME_VERIFIED
@@ -488,6 +493,7 @@ void ibcc_explain_request(struct ibcc_explain *x, const char *what, const struct
 			  int err, const struct ibcc_why *why, const json_t *result)
 {
 	const char *unrecorded = json_string_value(json_object_get(result, "unrecorded"));
+	long long verified = json_integer_value(json_object_get(result, "verified"));
 
 	/* This is another fabric. */
 	memset(x->memory, 0, sizeof(x->memory));
@@ -495,9 +501,8 @@ void ibcc_explain_request(struct ibcc_explain *x, const char *what, const struct
 		ibcc_log_of(IBCC_LOG_REQUEST_FAILED, LOG_WARNING, "%s by %s failed: %s", what,
 			    r->who, why->text);
 	else
-		ibcc_log_of(IBCC_LOG_REQUEST, LOG_NOTICE, "%s by %s: %lld changes verified", what,
-			    r->who,
-			    (long long)json_integer_value(json_object_get(result, "verified")));
+		ibcc_log_of(IBCC_LOG_REQUEST, LOG_NOTICE, "%s by %s: %lld change%s verified", what,
+			    r->who, verified, ibcc_text_plural(verified, "", "s"));
 	if (unrecorded)
 		ibcc_log_of(IBCC_LOG_UNRECORDED, LOG_WARNING, "%s by %s is NOT RECORDED: %s", what,
 			    r->who, unrecorded);

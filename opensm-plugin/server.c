@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <ibcc/text.h>
+
 #include "opensm-plugin/writer.h"
 
 #define LISTEN_AGAIN_MS    2000u
@@ -27,7 +29,8 @@ static void refill_log(struct ibcc_server *s, uint64_t now_ms)
 		return;
 	if (s->log_dropped)
 		ibcc_plugin_log(&s->log, IBCC_PLUGIN_INFO,
-				"left out %u more messages about clients", s->log_dropped);
+				"left out %u more message%s about clients", s->log_dropped,
+				ibcc_text_plural(s->log_dropped, "", "s"));
 	s->log_second = now_ms / 1000;
 	s->log_lines = 0;
 	s->log_dropped = 0;

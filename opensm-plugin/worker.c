@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <ibcc/now.h>
+#include <ibcc/text.h>
 
 #include "opensm-plugin/fabric.h"
 
@@ -58,8 +59,9 @@ static void refresh(struct ibcc_plugin_worker *w)
 		return;
 	}
 	ibcc_plugin_log(&w->log, IBCC_PLUGIN_DEBUG,
-			"%u nodes copied with OpenSM's lock for reading held for %llu us",
-			t->n_nodes, (unsigned long long)(locked_ns / 1000));
+			"%u node%s copied with OpenSM's lock for reading held for %llu us",
+			t->n_nodes, ibcc_text_plural(t->n_nodes, "", "s"),
+			(unsigned long long)(locked_ns / 1000));
 	if (w->topo && ibcc_topo_equal(w->topo->topo, t)) {
 		ibcc_topo_free(t);
 		return;
@@ -73,8 +75,9 @@ static void refresh(struct ibcc_plugin_worker *w)
 	w->generation = t->generation;
 	/* LIDs may belong to other nodes now. */
 	ibcc_push_stop(w->push, IBCC_REFUSAL_STALE);
-	ibcc_plugin_log(&w->log, IBCC_PLUGIN_VERBOSE, "topology generation %llu: %u nodes",
-			(unsigned long long)t->generation, t->n_nodes);
+	ibcc_plugin_log(&w->log, IBCC_PLUGIN_VERBOSE, "topology generation %llu: %u node%s",
+			(unsigned long long)t->generation, t->n_nodes,
+			ibcc_text_plural(t->n_nodes, "", "s"));
 }
 
 static void take_events(struct ibcc_plugin_worker *w, uint64_t now)

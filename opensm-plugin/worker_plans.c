@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <ibcc/now.h>
+#include <ibcc/text.h>
 #include <ibcc/vendor.h>
 
 #include "opensm-plugin/fabric.h"
@@ -110,7 +111,8 @@ static enum ibcc_proto_refusal start(struct ibcc_plugin_worker *w, struct ibcc_s
 		w->pushing = s;
 		if (n) /* an empty plan does not take the writer's place */
 			w->writer = s;
-		ibcc_plugin_log(&w->log, IBCC_PLUGIN_VERBOSE, "applying a plan of %u changes", n);
+		ibcc_plugin_log(&w->log, IBCC_PLUGIN_VERBOSE, "applying a plan of %u change%s", n,
+				ibcc_text_plural(n, "", "s"));
 	}
 	return refusal;
 }
@@ -243,15 +245,17 @@ static void take_report(struct ibcc_plugin_worker *w)
 		return;
 	if (r->end.refusal != IBCC_REFUSAL_NONE)
 		ibcc_plugin_log(&w->log, IBCC_PLUGIN_ERROR,
-				"ERR IC08: plan ended early: %s; %u of %u changes verified",
-				r->end.text, r->result.n_verified, r->result.n);
+				"ERR IC08: plan ended early: %s; %u of %u change%s verified",
+				r->end.text, r->result.n_verified, r->result.n,
+				ibcc_text_plural(r->result.n, "", "s"));
 	else
-		ibcc_plugin_log(
-			&w->log, r->end.err ? IBCC_PLUGIN_ERROR : IBCC_PLUGIN_INFO,
-			"%splan applied: %u of %u changes verified, %u failed, %u Set MADs, "
-			"%llu ms",
-			r->end.err ? "ERR IC09: " : "", r->result.n_verified, r->result.n,
-			r->result.n_failed, r->result.set_mads, (unsigned long long)ms);
+		ibcc_plugin_log(&w->log, r->end.err ? IBCC_PLUGIN_ERROR : IBCC_PLUGIN_INFO,
+				"%splan applied: %u of %u change%s verified, %u failed, %u Set "
+				"MAD%s, %llu ms",
+				r->end.err ? "ERR IC09: " : "", r->result.n_verified, r->result.n,
+				ibcc_text_plural(r->result.n, "", "s"), r->result.n_failed,
+				r->result.set_mads, ibcc_text_plural(r->result.set_mads, "", "s"),
+				(unsigned long long)ms);
 	ibcc_record_note(&w->record, &r->plan, &r->result, w->cc_key);
 	ibcc_server_finish(&w->server, w->pushing, r);
 	w->pushing = NULL;
@@ -272,9 +276,10 @@ void ibcc_plugin_worker_revert(struct ibcc_plugin_worker *w)
 	    !ibcc_push_start(w->push, &plan, w->cc_key, s.port_guid)) {
 		w->pushing = NULL;
 		ibcc_plugin_log(&w->log, IBCC_PLUGIN_ERROR,
-				"ERR IC10: no daemon has renewed %u settings for %u s: the plugin "
+				"ERR IC10: no daemon has renewed %u setting%s for %u s: the plugin "
 				"reverts them",
-				w->record.left.n, w->options.revert_after_s);
+				w->record.left.n, ibcc_text_plural(w->record.left.n, "", "s"),
+				w->options.revert_after_s);
 	}
 	ibcc_plan_fini(&plan);
 }

@@ -42,8 +42,8 @@ static json_t *summary(const struct ibcc_endport_cc *r, bool sw)
 		own += r->element[p].Valid;
 	if (sw)
 		snprintf(text, sizeof(text),
-			 "threshold %u, packet size %u, marking rate %u, victim mask on %u ports, "
-			 "%u ports with a setting of their own",
+			 "threshold %u, packet size %u, marking rate %u, ports in the victim mask: "
+			 "%u, ports with a setting of their own: %u",
 			 r->sw.Threshold, r->sw.Packet_Size, r->sw.Marking_Rate, victims, own);
 	else
 		snprintf(text, sizeof(text),

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include <ibcc/device.h>
+#include <ibcc/text.h>
 
 #include "daemon/report/report.h"
 
@@ -75,8 +76,8 @@ static void say_adapters(json_t *list, const struct types *ts, const char *what)
 			 "%u adapter%s%s%s (%s%s) %s: whether they are blocked is inferred from "
 			 "the ports of their switches. Until packets are marked, an adapter that "
 			 "sends little looks like a blocked one",
-			 of->n, of->n > 1 ? "s" : "", d ? " of type " : "", d ? d->name : "",
-			 f->desc, of->n > 1 ? ", ..." : "", what);
+			 of->n, ibcc_text_plural(of->n, "", "s"), d ? " of type " : "",
+			 d ? d->name : "", f->desc, of->n > 1 ? ", ..." : "", what);
 		add(list, text);
 	}
 }
@@ -112,17 +113,19 @@ static void say_switches(json_t *list, const struct ibcc_topo *t, const struct i
 			ports += mute;
 			continue;
 		}
-		snprintf(
-			text, sizeof(text),
-			"%u ports of %s do not count PortXmitWait, so congestion that starts there "
-			"is not seen",
-			mute, t->node[i].desc);
+		snprintf(text, sizeof(text),
+			 "%u port%s of %s %s not count PortXmitWait, so congestion that starts "
+			 "there is not seen",
+			 mute, ibcc_text_plural(mute, "", "s"), t->node[i].desc,
+			 ibcc_text_plural(mute, "does", "do"));
 		add(list, text);
 	}
 	if (!ports)
 		return;
-	snprintf(text, sizeof(text), "%u ports of %u more switches do not count it either", ports,
-		 switches - NODES_NAMED);
+	snprintf(text, sizeof(text), "%u port%s of %u more switch%s %s not count it either", ports,
+		 ibcc_text_plural(ports, "", "s"), switches - NODES_NAMED,
+		 ibcc_text_plural(switches - NODES_NAMED, "", "es"),
+		 ibcc_text_plural(ports, "does", "do"));
 	add(list, text);
 }
 
@@ -139,8 +142,10 @@ static void say_redirected(json_t *list, const struct ibcc_cycle *c)
 	}
 	if (n <= NODES_NAMED)
 		return;
-	snprintf(text, sizeof(text), "%u more nodes redirect requests for their counters",
-		 n - NODES_NAMED);
+	snprintf(text, sizeof(text), "%u more node%s redirect%s requests for %s counters",
+		 n - NODES_NAMED, ibcc_text_plural(n - NODES_NAMED, "", "s"),
+		 ibcc_text_plural(n - NODES_NAMED, "s", ""),
+		 ibcc_text_plural(n - NODES_NAMED, "its", "their"));
 	add(list, text);
 }
 
@@ -200,9 +205,8 @@ json_t *ibcc_report_apart(const struct ibcc_topo *t)
 	}
 	if (list && t->n_virtual) {
 		snprintf(text, sizeof(text),
-			 "%u LIDs of virtual ports: their packets count for the adapters' ports "
-			 "that "
-			 "they go through",
+			 "LIDs of virtual ports: %u; packets of a virtual port count for the "
+			 "adapter's port that they go through",
 			 t->n_virtual);
 		add(list, text);
 	}

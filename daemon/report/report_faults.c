@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include <ibcc/settings_json.h>
+#include <ibcc/text.h>
 
 #include "daemon/report/report.h"
 
@@ -35,8 +36,8 @@ static json_t *warnings(const struct ibcc_cycle *c, const struct ibcc_faults *f)
 		if (f->fault[i].on_tree && n++ < WARNINGS_MAX)
 			json_array_append_new(list, text_of(c, &f->fault[i]));
 	if (list && n > WARNINGS_MAX) {
-		snprintf(more, sizeof(more), "%u more links: ibcc-tune report lists them",
-			 n - WARNINGS_MAX);
+		snprintf(more, sizeof(more), "%u more link%s: ibcc-tune report lists all",
+			 n - WARNINGS_MAX, ibcc_text_plural(n - WARNINGS_MAX, "", "s"));
 		json_array_append_new(list, json_string(more));
 	}
 	return list;

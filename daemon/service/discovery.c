@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <ibcc/text.h>
+
 #define SECOND_NS      1000000000ull
 #define MOST_NS        (900 * SECOND_NS)
 #define MOST_DOUBLINGS 10u
@@ -55,7 +57,8 @@ bool ibcc_discovery_shared_trouble(const struct ibcc_discovery *d, struct ibcc_w
 		return true;
 	}
 	if (d->shared.n > 1)
-		snprintf(others, sizeof(others), " (and %u more such places)", d->shared.n - 1);
+		snprintf(others, sizeof(others), " (and %u more such place%s)", d->shared.n - 1,
+			 ibcc_text_plural(d->shared.n - 1, "", "s"));
 	ibcc_why_set(why, 0,
 		     "two nodes have one GUID: %s%s; the daemon cannot tell them apart, so a "
 		     "setting may reach the wrong one: unplug one of them, or give it a GUID of "

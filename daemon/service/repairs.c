@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <ibcc/grow.h>
+#include <ibcc/text.h>
 
 void ibcc_repair_counts_fini(struct ibcc_repair_counts *r)
 {
@@ -91,7 +92,9 @@ bool ibcc_repair_counts_trouble(const struct ibcc_repair_counts *r, const struct
 	if (!most)
 		return false;
 	if (n > 1)
-		snprintf(others, sizeof(others), " (as do %u more attributes)", n - 1);
+		snprintf(others, sizeof(others), " (as %s %u more attribute%s)",
+			 ibcc_text_plural(n - 1, "does", "do"), n - 1,
+			 ibcc_text_plural(n - 1, "", "s"));
 	node = t ? ibcc_topo_find_guid(t, most->node_guid) : IBCC_NONE;
 	ibcc_why_set(why, 0,
 		     "%s of \"%s\" 0x%016" PRIx64 " was repaired %u times in %" PRIu64

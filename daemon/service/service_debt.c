@@ -11,6 +11,7 @@
 
 #include <ibcc/bounds.h>
 #include <ibcc/state.h>
+#include <ibcc/text.h>
 
 #include "daemon/service/service_impl.h"
 
@@ -303,8 +304,8 @@ static int execute(struct ibcc_service *s, const struct ibcc_debt *like, int64_t
 	if (ibcc_result_may_have_written(res))
 		ibcc_service_forget(s);
 	if (!rc)
-		ibcc_why_set(&s->debts.news, 0, "%s: %u changes verified", summary,
-			     res->n_verified);
+		ibcc_why_set(&s->debts.news, 0, "%s: %u change%s verified", summary,
+			     res->n_verified, ibcc_text_plural(res->n_verified, "", "s"));
 	return rc;
 }
 

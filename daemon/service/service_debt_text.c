@@ -6,6 +6,7 @@
 
 #include <ibcc/json.h>
 #include <ibcc/precheck.h>
+#include <ibcc/text.h>
 
 #include "daemon/service/service_impl.h"
 
@@ -129,7 +130,9 @@ static void describe(const struct ibcc_service *s, const struct groups *g, struc
 
 	name_transactions(g, txns, sizeof(txns));
 	at = (size_t)snprintf(why->text, sizeof(why->text),
-			      "%u nodes still have settings that %s to remove: ", g->n_debts, txns);
+			      "%u node%s still %s settings that %s to remove: ", g->n_debts,
+			      ibcc_text_plural(g->n_debts, "", "s"),
+			      ibcc_text_plural(g->n_debts, "has", "have"), txns);
 	for (uint32_t i = 0; i < g->n; i++) {
 		const char *sep = i ? "; " : "";
 

@@ -2,6 +2,8 @@
 /* Keys of the nodes, from OpenSM's files. */
 #include <errno.h>
 
+#include <ibcc/text.h>
+
 #include "daemon/service/service_impl.h"
 
 int ibcc_service_new_keys(struct ibcc_service *s, const struct ibcc_config *config, uint64_t cc_key)
@@ -65,9 +67,10 @@ bool ibcc_service_key_trouble(const struct ibcc_service *s, struct ibcc_why *why
 	}
 	if (n)
 		ibcc_why_set(why, 0,
-			     "%u nodes probably want another CC_Key: \"%s\"%s; see %s in the "
+			     "%u node%s probably want%s another CC_Key: \"%s\"%s; see %s in the "
 			     "configuration",
-			     n, c->topo->node[c->topo->port[c->topo->endport[first]].node].desc,
+			     n, ibcc_text_plural(n, "", "s"), ibcc_text_plural(n, "s", ""),
+			     c->topo->node[c->topo->port[c->topo->endport[first]].node].desc,
 			     n > 1 ? " and others" : "", option);
 	return n;
 }

@@ -12,6 +12,7 @@
 #include <ibcc/precheck.h>
 #include <ibcc/refusal.h>
 #include <ibcc/state.h>
+#include <ibcc/text.h>
 
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
@@ -49,9 +50,11 @@ static int check_fabric(const struct ibcc_service *s, const struct ibcc_plan *pl
 	for (uint32_t i = 0; i < plan->n; i++)
 		n += check_change(s, &plan->change[i], n ? NULL : &first) != 0;
 	return n ? ibcc_why_set(why, -ESTALE,
-				"nothing is written: %u of %u changes no longer fit: %s%s; make a "
-				"new plan",
-				n, plan->n + n_gone, first.text, n > 1 ? ", and others" : "")
+				"nothing is written: %u of %u change%s no longer fit%s: %s%s; make "
+				"a new plan",
+				n, plan->n + n_gone, ibcc_text_plural(plan->n + n_gone, "", "s"),
+				ibcc_text_plural(n, "s", ""), first.text,
+				n > 1 ? ", and others" : "")
 		 : 0;
 }
 

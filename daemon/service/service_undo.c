@@ -10,6 +10,7 @@
 #include <ibcc/precheck.h>
 #include <ibcc/refusal.h>
 #include <ibcc/state.h>
+#include <ibcc/text.h>
 
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
@@ -144,9 +145,10 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 						&n_owed);
 	if (!rc && n_gone)
 		rc = ibcc_why_set(why, -EHOSTUNREACH,
-				  "%u settings could not be restored: node 0x%016llx %s not on the "
-				  "fabric; %s",
-				  n_gone, (unsigned long long)gone_guid,
+				  "%u setting%s could not be restored: node 0x%016llx %s not on "
+				  "the fabric; %s",
+				  n_gone, ibcc_text_plural(n_gone, "", "s"),
+				  (unsigned long long)gone_guid,
 				  n_owed > 1 ? "and others are" : "is",
 				  owe ? "repeat the rollback when it is back" : when_back);
 	else if (!rc && n_shared)
@@ -156,14 +158,15 @@ int ibcc_service_take_back(struct ibcc_service *s, int64_t from, const struct ib
 		ibcc_why_set(why, rc, "%s; %s", why->text, when_back);
 	else if (!rc && damage.n)
 		rc = ibcc_why_set(why, -ERANGE,
-				  "%u settings could not be restored, as their rows of the state "
-				  "file are damaged: %s; \"ibcc-tune disable\" removes them",
-				  damage.n, damage.first.text);
+				  "%u setting%s could not be restored, as the state file is "
+				  "damaged there: %s; \"ibcc-tune disable\" removes all settings",
+				  damage.n, ibcc_text_plural(damage.n, "", "s"), damage.first.text);
 	else if (!rc && n_bad)
 		rc = ibcc_why_set(why, -ERANGE,
-				  "%u settings of the state file are not valid for any node (%s); "
-				  "\"ibcc-tune disable\" removes the settings of these nodes",
-				  n_bad, what.text);
+				  "%u setting%s of the state file %s not valid for any node (%s); "
+				  "\"ibcc-tune disable\" removes the settings there",
+				  n_bad, ibcc_text_plural(n_bad, "", "s"),
+				  ibcc_text_plural(n_bad, "is", "are"), what.text);
 	if (n_owed || (plan.n && ibcc_result_may_have_written(&res)))
 		pause_after(s, "rollback", r, reason);
 	if (res.n == plan.n)
@@ -261,9 +264,12 @@ static int left_over(const struct ibcc_topo *t, const struct ibcc_settings *actu
 	if (!n)
 		return 0;
 	return ibcc_why_set(why, -EHOSTUNREACH,
-			    "%u nodes could not be cleared: \"%s\" %s%s; they keep their settings: "
-			    "repeat ibcc-tune disable when they answer",
-			    n, first->desc, ibcc_precheck_reason(&ep), n > 1 ? ", and others" : "");
+			    "%u node%s could not be cleared, and keep%s %s settings: \"%s\" %s%s; "
+			    "repeat ibcc-tune disable when %s",
+			    n, ibcc_text_plural(n, "", "s"), ibcc_text_plural(n, "s", ""),
+			    ibcc_text_plural(n, "its", "their"), first->desc,
+			    ibcc_precheck_reason(&ep), n > 1 ? ", and others" : "",
+			    ibcc_text_plural(n, "it answers", "they answer"));
 }
 
 int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, json_t **out,
@@ -297,9 +303,11 @@ int ibcc_service_disable(struct ibcc_service *s, const struct ibcc_request *r, j
 		rc = ibcc_state_give_up_damaged(s->state, why);
 	if (!rc && n_owed)
 		rc = ibcc_why_set(why, -EHOSTUNREACH,
-				  "%u nodes that have settings of ibcc-tune are not on the fabric, "
-				  "or share their GUIDs with other nodes",
-				  n_owed);
+				  "%u node%s with settings of ibcc-tune %s not on the fabric, or "
+				  "%s the same GUID as another node",
+				  n_owed, ibcc_text_plural(n_owed, "", "s"),
+				  ibcc_text_plural(n_owed, "is", "are"),
+				  ibcc_text_plural(n_owed, "has", "have"));
 	if (n_owed)
 		ibcc_why_set(why, rc, "%s; %s", why->text,
 			     owe ? "repeat this when they are back" : when_back);

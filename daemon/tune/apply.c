@@ -4,14 +4,17 @@
 #include <stdio.h>
 #include <time.h>
 
+#include <ibcc/text.h>
+
 #include "daemon/tune/plan.h"
 #include "daemon/tune/progress.h"
 #include "daemon/tune/prose.h"
 
 static int ask(const struct tune *t, json_int_t writes)
 {
-	return tune_consent(t, "\nMake %s %lld change%s?", writes == 1 ? "this" : "these",
-			    (long long)writes, writes == 1 ? "" : "s");
+	return tune_consent(t, "\nMake %s %lld change%s?",
+			    ibcc_text_plural(writes, "this", "these"), (long long)writes,
+			    ibcc_text_plural(writes, "", "s"));
 }
 
 /* The age is no reason to refuse a plan: it fits if the values that it replaces are still there. */
@@ -43,9 +46,11 @@ static void print_result(const struct tune *t, const json_t *a, int rc)
 	}
 	tune_print_plan(t, a, rc ? "Changes" : "Changes made");
 	if (json_is_object(result))
-		printf("\n%lld changes verified, %lld failed, %lld Set MADs.\n",
-		       tune_int(result, "verified"), tune_int(result, "failed"),
-		       tune_int(result, "set_mads"));
+		printf("\n%lld change%s verified, %lld failed, %lld Set MAD%s.\n",
+		       tune_int(result, "verified"),
+		       ibcc_text_plural(tune_int(result, "verified"), "", "s"),
+		       tune_int(result, "failed"), tune_int(result, "set_mads"),
+		       ibcc_text_plural(tune_int(result, "set_mads"), "", "s"));
 	else if (!rc)
 		printf("\nNothing to change%s.\n",
 		       json_array_size(json_object_get(a, "roots")) ? " yet" : "");
@@ -116,8 +121,9 @@ static int apply_this(struct tune *t, const json_t *plan)
 					     json_object_get(plan, "made"))),
 		     &a, &why);
 	if (a && !t->json)
-		printf("%lld of %lld changes verified, %lld Set MADs.\n", tune_int(a, "verified"),
-		       tune_int(a, "writes"), tune_int(a, "set_mads"));
+		printf("%lld of %lld change%s verified, %lld Set MAD%s.\n", tune_int(a, "verified"),
+		       tune_int(a, "writes"), ibcc_text_plural(tune_int(a, "writes"), "", "s"),
+		       tune_int(a, "set_mads"), ibcc_text_plural(tune_int(a, "set_mads"), "", "s"));
 	if (!rc)
 		code = go_on(t, a, tune_int(a, "set_mads"));
 	if (a && t->json)

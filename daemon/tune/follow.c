@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <ibcc/text.h>
+
 #include "daemon/tune/look.h"
 #include "daemon/tune/progress.h"
 #include "daemon/tune/prose.h"
@@ -63,8 +65,8 @@ static void print_effect(const json_t *effect)
 		printf("The effect was not measured.\n");
 		return;
 	}
-	printf("Measured before the first change, and %lld polling cycles after the last:\n",
-	       tune_int(effect, "passes"));
+	printf("Measured before the first change, and %lld polling cycle%s after the last:\n",
+	       tune_int(effect, "passes"), ibcc_text_plural(tune_int(effect, "passes"), "", "s"));
 	print_change("all adapters send", in_unit(b, "total_mbps"), in_unit(a, "total_mbps"),
 		     tune_rate_unit());
 	print_change("longest blocked time", (double)tune_int(b, "wait_permille") / 10,
@@ -79,10 +81,12 @@ static void print_end(const json_t *status, const json_t *apply, const json_t *t
 	char text[TUNE_SENTENCE_BYTES];
 
 	if (!strcmp(tune_str(apply, "stage"), "settled"))
-		printf("\nComplete: transaction %lld, %lld changes in %lld steps. Its roots hold, "
-		       "so nothing more is written for it.\n",
+		printf("\nComplete: transaction %lld, %lld change%s in %lld step%s. Its roots "
+		       "hold, so nothing more is written for it.\n",
 		       tune_int(apply, "transaction"), tune_int(apply, "writes"),
-		       tune_int(apply, "steps"));
+		       ibcc_text_plural(tune_int(apply, "writes"), "", "s"),
+		       tune_int(apply, "steps"),
+		       ibcc_text_plural(tune_int(apply, "steps"), "", "s"));
 	if (txn)
 		print_effect(json_object_get(txn, "effect"));
 	if (tune_trial_text(status, text, sizeof(text))[0])

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <ibcc/text.h>
+
 #include "daemon/tune/changes.h"
 #include "daemon/tune/history.h"
 #include "daemon/tune/prediction.h"
@@ -92,7 +94,8 @@ static void print_effect(const json_t *effect)
 	}
 	if (json_is_object(a))
 		snprintf(heading, sizeof(heading), "Effect, %lld polling cycle%s later",
-			 tune_int(effect, "passes"), tune_int(effect, "passes") == 1 ? "" : "s");
+			 tune_int(effect, "passes"),
+			 ibcc_text_plural(tune_int(effect, "passes"), "", "s"));
 	else if (tune_str(effect, "unmeasured")[0])
 		snprintf(heading, sizeof(heading), "Effect, not measured");
 	else
@@ -121,7 +124,8 @@ static void outcome_text(const json_t *o, char *buf, size_t len)
 	if (later[0] && !strcmp(outcome, "done"))
 		outcome = "";
 	if (nodes)
-		snprintf(owed, sizeof(owed), ", %lld node%s owed", nodes, nodes == 1 ? "" : "s");
+		snprintf(owed, sizeof(owed), ", %lld node%s owed", nodes,
+			 ibcc_text_plural(nodes, "", "s"));
 	snprintf(buf, len, "%s%s%s%s", outcome, *outcome && later[0] ? ", " : "", later, owed);
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <ibcc/json.h>
+#include <ibcc/text.h>
 
 #include "daemon/tune/changes.h"
 #include "daemon/tune/prose.h"
@@ -19,8 +20,9 @@ static void print_result(const struct tune *t, const json_t *a)
 		return;
 	}
 	tune_print_changes(json_object_get(a, "changes"), "CC_Key");
-	printf("\n%lld of %lld nodes verified, %lld had it already.\n", tune_int(a, "verified"),
-	       tune_int(a, "writes"), tune_int(a, "unchanged"));
+	printf("\n%lld of %lld node%s verified, %lld had it already.\n", tune_int(a, "verified"),
+	       tune_int(a, "writes"), ibcc_text_plural(tune_int(a, "writes"), "", "s"),
+	       tune_int(a, "unchanged"));
 }
 
 /* Warn what a lost key costs before it can be lost. */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <ibcc/text.h>
+
 #include "daemon/tune/changes.h"
 #include "daemon/tune/look.h"
 #include "daemon/tune/pager.h"
@@ -39,21 +41,26 @@ static void print_snapshot_age(const json_t *a)
 
 static void print_fabric(const json_t *f)
 {
+	json_int_t switches = tune_int(f, "switches"), adapters = tune_int(f, "channel_adapters"),
+		   links = tune_int(f, "links"), fresh = tune_int(f, "ports_fresh");
+
 	tune_say("Fabric: ",
-		 "%lld switches, %lld channel adapters, %lld links (from %s); %lld ports "
-		 "read%s over %.1f ms by the %s's clock",
-		 tune_int(f, "switches"), tune_int(f, "channel_adapters"), tune_int(f, "links"),
-		 tune_str(f, "source"), tune_int(f, "ports_fresh"),
+		 "%lld switch%s, %lld channel adapter%s, %lld link%s (from %s); %lld port%s read%s "
+		 "over %.1f ms by the %s's clock",
+		 switches, ibcc_text_plural(switches, "", "es"), adapters,
+		 ibcc_text_plural(adapters, "", "s"), links, ibcc_text_plural(links, "", "s"),
+		 tune_str(f, "source"), fresh, ibcc_text_plural(fresh, "", "s"),
 		 tune_int(f, "ports_stale") + tune_int(f, "ports_unreachable") ? ", others not"
 									       : "",
 		 (double)tune_int(f, "interval_us") / 1000, tune_str(f, "clock"));
 	if (tune_int(f, "ports_saturated"))
-		tune_say(
-			"",
-			"Counters of %lld ports are saturated, so ibcc-tune cannot use them: clear "
-			"them with perfquery -R. With clear_counters, a daemon in mode apply "
-			"clears them in time",
-			tune_int(f, "ports_saturated"));
+		tune_say("",
+			 "Counters of %lld port%s are saturated, so ibcc-tune cannot use them: "
+			 "clear "
+			 "them with perfquery -R. With clear_counters, a daemon in mode apply "
+			 "clears them in time",
+			 tune_int(f, "ports_saturated"),
+			 ibcc_text_plural(tune_int(f, "ports_saturated"), "", "s"));
 }
 
 /* Lists the first endports, or all. */
@@ -133,11 +140,6 @@ static const char *blind(const json_t *a)
 	return tune_str(json_object_get(a, "fabric"), "blind");
 }
 
-static const char *plural(json_int_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 /* Prints the plan in a line, at its top and at its bottom. A change is a write of an attribute, or
  * of a block of it. A row of the table stands for values at several nodes and service levels.
  */
@@ -147,13 +149,15 @@ static void print_sum(const json_t *a)
 		   lacking = (json_int_t)json_array_size(json_object_get(a, "unreachable"));
 
 	tune_say("Plan: ", "%lld change%s, %lld unchanged, %lld node%s unsupported.", changes,
-		 plural(changes), tune_int(a, "unchanged"), lacking, plural(lacking));
+		 ibcc_text_plural(changes, "", "s"), tune_int(a, "unchanged"), lacking,
+		 ibcc_text_plural(lacking, "", "s"));
 }
 
 static void print_cost(const json_t *a)
 {
 	const json_t *push = json_object_get(a, "push"), *us = json_object_get(push, "expected_us");
 	json_int_t writes = tune_int(a, "writes");
+	size_t values = json_array_size(json_object_get(a, "changes"));
 	char took[48] = "";
 
 	if (json_is_integer(us))
@@ -163,9 +167,8 @@ static void print_cost(const json_t *a)
 	if (writes)
 		tune_say("",
 			 "Each change is one Set MAD, read back by one Get MAD: %lld MADs for %zu "
-			 "values%s.",
-			 tune_int(push, "mads"), json_array_size(json_object_get(a, "changes")),
-			 took);
+			 "value%s%s.",
+			 tune_int(push, "mads"), values, ibcc_text_plural(values, "", "s"), took);
 }
 
 void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/text.h>
+
 #include "daemon/tune/prose.h"
 #include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
@@ -36,7 +38,7 @@ static const char *values(char *cell, const json_t *type, const char *property, 
 		if (of_ports) {
 			text = tune_rate(strtod(value, NULL), rate, sizeof(rate));
 			snprintf(number, sizeof(number), " (%lld port%s)", (long long)of,
-				 of == 1 ? "" : "s");
+				 ibcc_text_plural(of, "", "s"));
 		} else if (of != all) {
 			snprintf(number, sizeof(number), " (%lld)", (long long)of);
 		}

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <ibcc/text.h>
+
 #include "daemon/tune/look.h"
 #include "daemon/tune/progress.h"
 #include "daemon/tune/prose.h"
@@ -33,8 +35,8 @@ void tune_show_progress(const struct tune *t, const json_t *apply)
 	tune_rates_in(tune_str(apply, "text"), text, sizeof(text));
 	if (!text[0])
 		return;
-	snprintf(label, sizeof(label), "Cycle %3lld, %lld changes: ", tune_int(apply, "passes"),
-		 last.writes);
+	snprintf(label, sizeof(label), "Cycle %3lld, %lld change%s: ", tune_int(apply, "passes"),
+		 last.writes, ibcc_text_plural(last.writes, "", "s"));
 	tune_say(label, "%s", text);
 	fflush(stdout);
 }
@@ -51,9 +53,10 @@ const char *tune_apply_text(const json_t *status, char *buf, size_t len)
 	buf[0] = '\0';
 	if (tune_is_refined(a))
 		snprintf(buf, len,
-			 "transaction %lld is refined until its roots hold: %lld changes, polling "
+			 "transaction %lld is refined until its roots hold: %lld change%s, polling "
 			 "cycle %lld",
-			 tune_int(a, "transaction"), tune_int(a, "writes"), tune_int(a, "passes"));
+			 tune_int(a, "transaction"), tune_int(a, "writes"),
+			 ibcc_text_plural(tune_int(a, "writes"), "", "s"), tune_int(a, "passes"));
 	else if (json_is_object(a) && !strcmp(tune_str(a, "stage"), "settled"))
 		snprintf(buf, len, "transaction %lld is complete: its roots hold",
 			 tune_int(a, "transaction"));
@@ -73,12 +76,14 @@ bool tune_will_write(const json_t *status)
 const char *tune_writes_text(const json_t *status, char *buf, size_t len)
 {
 	json_int_t n = tune_int(status, "writes_pending");
-	const char *s = n == 1 ? "" : "s";
+	const char *s = ibcc_text_plural(n, "", "s");
 
 	if (tune_will_write(status))
 		snprintf(buf, len, "%lld change%s", (long long)n, s);
 	else
 		snprintf(buf, len, "%lld change%s recommended%s", (long long)n, s,
-			 n ? "; ibcc-tune plan shows them" : "");
+			 !n       ? ""
+			 : n == 1 ? "; ibcc-tune plan shows it"
+				  : "; ibcc-tune plan shows them");
 	return buf;
 }

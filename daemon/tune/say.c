@@ -8,6 +8,7 @@
 
 #include <ibcc/clean.h>
 #include <ibcc/json.h>
+#include <ibcc/text.h>
 
 #include "daemon/report/report.h"
 #include "daemon/tune/pager.h"
@@ -121,7 +122,8 @@ const char *tune_rollout_text(const json_t *status, char *buf, size_t len)
 
 	buf[0] = '\0';
 	if (left)
-		snprintf(buf, len, "%lld nodes wait until counters show an effect at the first",
-			 (long long)left);
+		snprintf(buf, len, "%lld node%s wait%s until counters show an effect at the first",
+			 (long long)left, ibcc_text_plural(left, "", "s"),
+			 ibcc_text_plural(left, "s", ""));
 	return buf;
 }

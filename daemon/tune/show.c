@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <ibcc/settings_json.h>
+#include <ibcc/text.h>
 
 #include "daemon/tune/changes.h"
 #include "daemon/tune/equal.h"
@@ -323,8 +324,10 @@ static void print_equal(const struct kind *k, const json_t *nodes, size_t lines)
 	}
 	tune_table_print_under(t, k->heading);
 	if (all.n > LINES)
-		tune_say("", "and %zu more settings.", all.n - LINES);
-	tune_say("", "Equal settings share a line; --full lists each node (%zu lines).", lines);
+		tune_say("", "and %zu more setting%s.", all.n - LINES,
+			 ibcc_text_plural(all.n - LINES, "", "s"));
+	tune_say("", "Equal settings share a line; --full lists each node (%zu line%s).", lines,
+		 ibcc_text_plural(lines, "", "s"));
 	tune_equals_fini(&all);
 }
 
@@ -423,7 +426,8 @@ static void print_odd(const json_t *a)
 	if (tune_table_is_csv())
 		return;
 	if (tune_int(a, "more"))
-		printf("%lld more odd settings are not listed.\n", tune_int(a, "more"));
+		printf("%lld more odd %s not listed.\n", tune_int(a, "more"),
+		       ibcc_text_plural(tune_int(a, "more"), "setting is", "settings are"));
 	json_array_foreach (open, i, o) {
 		printf("No value of %s is usual at %s:", tune_str(o, "field"),
 		       kind_text(o, kind, sizeof(kind)));
@@ -432,9 +436,11 @@ static void print_odd(const json_t *a)
 		putchar('\n');
 	}
 	if (!json_array_size(list) && !json_array_size(open))
-		printf("Nothing is odd: %lld ports of %lld device types have the settings that are "
-		       "usual for their type.\n",
-		       tune_int(a, "nodes"), tune_int(a, "types"));
+		printf("Nothing is odd: %lld port%s of %lld device type%s %s the settings that "
+		       "are usual for the type.\n",
+		       tune_int(a, "nodes"), ibcc_text_plural(tune_int(a, "nodes"), "", "s"),
+		       tune_int(a, "types"), ibcc_text_plural(tune_int(a, "types"), "", "s"),
+		       ibcc_text_plural(tune_int(a, "nodes"), "has", "have"));
 	if (tune_int(a, "alone"))
 		printf("Types with one port, which has nothing to be compared with: %lld.\n",
 		       tune_int(a, "alone"));

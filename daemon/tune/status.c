@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/text.h>
+
 #include "daemon/tune/changes.h"
 #include "daemon/tune/progress.h"
 #include "daemon/tune/prose.h"
@@ -49,21 +51,24 @@ static void print_mad_rates(FILE *out, const json_t *m)
 		fprintf(out, ", at most %.1f to one node, %s",
 			json_number_value(json_object_get(b, "per_second")),
 			tune_node_text(b, node, sizeof(node)));
-	fprintf(out, "; %lld SMPs in the last minute or two; %lld in flight at most\n",
-		tune_int(m, "smps_lately"), tune_int(m, "window"));
+	fprintf(out, "; %lld SMP%s in the last minute or two; %lld in flight at most\n",
+		tune_int(m, "smps_lately"), ibcc_text_plural(tune_int(m, "smps_lately"), "", "s"),
+		tune_int(m, "window"));
 }
 
 /* What is read more often than the rest, if anything is. */
 static void print_focus(FILE *out, const json_t *s)
 {
 	const json_t *f = json_object_get(s, "focus");
+	json_int_t ports = tune_int(f, "ports");
 
-	if (tune_int(f, "ports"))
+	if (ports)
 		fprintf(out,
-			"Focus:     %lld ports of %lld nodes are read every %g s, the others every "
-			"%g "
-			"s\n",
-			tune_int(f, "ports"), tune_int(f, "nodes"),
+			"Focus:     %lld port%s of %lld node%s %s read every %g s, the others "
+			"every %g s\n",
+			ports, ibcc_text_plural(ports, "", "s"), tune_int(f, "nodes"),
+			ibcc_text_plural(tune_int(f, "nodes"), "", "s"),
+			ibcc_text_plural(ports, "is", "are"),
 			(double)tune_int(f, "interval_ms") / 1000,
 			(double)tune_int(s, "interval_ms") / 1000);
 }
@@ -74,8 +79,9 @@ static void print_traps(FILE *out, const json_t *s)
 
 	if (!json_is_object(t))
 		return;
-	fprintf(out, "Changes:   %lld discover%s; %lld traps", tune_int(s, "discoveries"),
-		tune_int(s, "discoveries") == 1 ? "y" : "ies", tune_int(t, "received"));
+	fprintf(out, "Changes:   %lld discover%s; %lld trap%s", tune_int(s, "discoveries"),
+		ibcc_text_plural(tune_int(s, "discoveries"), "y", "ies"), tune_int(t, "received"),
+		ibcc_text_plural(tune_int(t, "received"), "", "s"));
 	if (tune_str(t, "trouble")[0])
 		fprintf(out, "; %s, so every 15 minutes", tune_str(t, "trouble"));
 	fputc('\n', out);
@@ -84,24 +90,28 @@ static void print_traps(FILE *out, const json_t *s)
 static void print_fabric(FILE *out, const json_t *s)
 {
 	const json_t *f = json_object_get(s, "fabric"), *m = json_object_get(s, "mads");
+	json_int_t switches = tune_int(f, "switches"), adapters = tune_int(f, "channel_adapters"),
+		   links = tune_int(f, "links"), fresh = tune_int(f, "ports_fresh");
 
 	if (json_is_object(f))
 		fprintf(out,
-			"Fabric:    %lld switches, %lld channel adapters, %lld links (from %s); "
-			"%lld ports read, %lld timed out, %lld never answered, %lld with "
+			"Fabric:    %lld switch%s, %lld channel adapter%s, %lld link%s (from %s); "
+			"%lld port%s read, %lld timed out, %lld never answered, %lld with "
 			"saturated counters\n",
-			tune_int(f, "switches"), tune_int(f, "channel_adapters"),
-			tune_int(f, "links"), tune_str(f, "source"), tune_int(f, "ports_fresh"),
-			tune_int(f, "ports_stale"), tune_int(f, "ports_unreachable"),
-			tune_int(f, "ports_saturated"));
+			switches, ibcc_text_plural(switches, "", "es"), adapters,
+			ibcc_text_plural(adapters, "", "s"), links,
+			ibcc_text_plural(links, "", "s"), tune_str(f, "source"), fresh,
+			ibcc_text_plural(fresh, "", "s"), tune_int(f, "ports_stale"),
+			tune_int(f, "ports_unreachable"), tune_int(f, "ports_saturated"));
 	if (tune_str(f, "clock_trouble")[0])
 		fprintf(out, "Clock:     %s\n", tune_str(f, "clock_trouble"));
 	if (json_is_object(m))
 		fprintf(out,
-			"MADs:      %lld sent, of those %lld SMPs, %lld without answer, %lld "
-			"Sets\n",
-			tune_int(m, "sent"), tune_int(m, "smps"), tune_int(m, "timed_out"),
-			tune_int(m, "sets"));
+			"MADs:      %lld sent, of those %lld SMP%s, %lld without answer, %lld "
+			"Set%s\n",
+			tune_int(m, "sent"), tune_int(m, "smps"),
+			ibcc_text_plural(tune_int(m, "smps"), "", "s"), tune_int(m, "timed_out"),
+			tune_int(m, "sets"), ibcc_text_plural(tune_int(m, "sets"), "", "s"));
 	print_mad_rates(out, m);
 }
 
@@ -129,7 +139,7 @@ static void print_place(FILE *out, const char *label, const json_t *o)
 	char node[160];
 
 	fprintf(out, "%-11s%s port%s ", label, tune_node_text(o, node, sizeof(node)),
-		json_array_size(ports) > 1 ? "s" : "");
+		ibcc_text_plural(json_array_size(ports), "", "s"));
 	print_ports(out, ports);
 	fputs(": ", out);
 }
@@ -155,7 +165,7 @@ static void print_places(FILE *out, const char *label, const json_t *fabric, con
 	}
 	if (more)
 		fprintf(out, "%-11sand %lld more port%s; 'ibcc-tune bundle' has all\n", "",
-			(long long)more, more == 1 ? "" : "s");
+			(long long)more, ibcc_text_plural(more, "", "s"));
 }
 
 static void tell_unread(FILE *out, const json_t *o)
@@ -231,8 +241,8 @@ static void print_links(FILE *out, const json_t *fabric)
 		fprintf(out,
 			"Links:     %lld run%s slower than both ends can, %lld port%s link errors; "
 			"ibcc-tune report lists them\n",
-			(long long)slow, slow == 1 ? "s" : "", (long long)errors,
-			errors == 1 ? " counts" : "s count");
+			(long long)slow, ibcc_text_plural(slow, "s", ""), (long long)errors,
+			ibcc_text_plural(errors, " counts", "s count"));
 }
 
 static void print_line(FILE *out, const char *what, const char *text)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include <ibcc/text.h>
 #include <ibcc/version.h>
 
 #include "daemon/tune/changes.h"
@@ -80,13 +81,15 @@ static void put_settings(FILE *out, const json_t *set, int columns)
 		return;
 	}
 	snprintf(text, sizeof(text), "on at %lld switch port%s: Threshold %s, Marking_Rate %s",
-		 tune_int(set, "marking_ports"), tune_int(set, "marking_ports") == 1 ? "" : "s",
+		 tune_int(set, "marking_ports"),
+		 ibcc_text_plural(tune_int(set, "marking_ports"), "", "s"),
 		 range_of(set, "Threshold", a, sizeof(a)),
 		 range_of(set, "Marking_Rate", b, sizeof(b)));
 	put(out, "Settings", text, columns);
 	snprintf(text, sizeof(text),
 		 "on at %lld adapter%s: CCTI_Timer %s, CCTI_Increase %s, CCTI_Limit %s",
-		 tune_int(set, "reacting_ports"), tune_int(set, "reacting_ports") == 1 ? "" : "s",
+		 tune_int(set, "reacting_ports"),
+		 ibcc_text_plural(tune_int(set, "reacting_ports"), "", "s"),
 		 range_of(set, "CCTI_Timer", a, sizeof(a)),
 		 range_of(set, "CCTI_Increase", b, sizeof(b)),
 		 range_of(set, "CCTI_Limit", c, sizeof(c)));
@@ -116,9 +119,10 @@ static void put_mads(FILE *out, const json_t *s, int columns)
 
 	if (!json_is_object(m))
 		return;
-	snprintf(text, sizeof(text), "%.1f a second; %lld of %lld without answer, %lld Sets",
+	snprintf(text, sizeof(text), "%.1f a second; %lld of %lld without answer, %lld Set%s",
 		 json_number_value(json_object_get(m, "per_second")), tune_int(m, "timed_out"),
-		 tune_int(m, "sent"), tune_int(m, "sets"));
+		 tune_int(m, "sent"), tune_int(m, "sets"),
+		 ibcc_text_plural(tune_int(m, "sets"), "", "s"));
 	put(out, "MADs", text, columns);
 }
 
@@ -224,10 +228,15 @@ void tune_top_screen(FILE *out, const json_t *s, const char *trouble, time_t now
 	put_warnings(out, json_object_get(f, "warnings"), columns);
 	put_daemon(out, s, columns);
 	if (json_is_object(f)) {
+		json_int_t switches = tune_int(f, "switches"),
+			   adapters = tune_int(f, "channel_adapters"),
+			   fresh = tune_int(f, "ports_fresh");
+
 		snprintf(text, sizeof(text),
-			 "%lld switches, %lld adapters; %lld ports read, %lld not",
-			 tune_int(f, "switches"), tune_int(f, "channel_adapters"),
-			 tune_int(f, "ports_fresh"),
+			 "%lld switch%s, %lld adapter%s; %lld port%s read, %lld not", switches,
+			 ibcc_text_plural(switches, "", "es"), adapters,
+			 ibcc_text_plural(adapters, "", "s"), fresh,
+			 ibcc_text_plural(fresh, "", "s"),
 			 tune_int(f, "ports_stale") + tune_int(f, "ports_unreachable"));
 		put(out, "Fabric", text, columns);
 	}

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include <ibcc/text.h>
+
 #include "daemon/tune/changes.h"
 #include "daemon/tune/tune.h"
 
@@ -17,8 +19,9 @@ static int run(struct tune *t, const char *command, json_t *args, const char *he
 	} else if (a) {
 		tune_print_changes(json_object_get(a, "changes"), heading);
 		if (tune_int(a, "writes"))
-			printf("\n%lld of %lld changes verified.\n", tune_int(a, "verified"),
-			       tune_int(a, "writes"));
+			printf("\n%lld of %lld change%s verified.\n", tune_int(a, "verified"),
+			       tune_int(a, "writes"),
+			       ibcc_text_plural(tune_int(a, "writes"), "", "s"));
 		else
 			printf("Nothing to change.\n");
 	}

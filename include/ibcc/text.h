@@ -4,6 +4,7 @@
 #define IBCC_TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* n goes on counting when the buffer is full, as snprintf()'s result does. */
 struct ibcc_text {
@@ -15,5 +16,14 @@ struct ibcc_text {
 __attribute__((format(printf, 2, 3))) void ibcc_text_add(struct ibcc_text *x, const char *fmt, ...);
 /* Appends a sentence of its own: a semicolon separates it from what is there. */
 __attribute__((format(printf, 2, 3))) void ibcc_text_say(struct ibcc_text *x, const char *fmt, ...);
+
+/* Which of two forms a sentence has for n things: `one` for 1, else `many`. They may be endings
+ * ("", "s"), so that
+ * "%u node%s" says "1 node" and "2 nodes", or other words ("is", "are").
+ */
+static inline const char *ibcc_text_plural(uint64_t n, const char *one, const char *many)
+{
+	return n == 1 ? one : many;
+}
 
 #endif

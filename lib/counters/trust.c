@@ -470,6 +470,7 @@ int ibcc_trust_say(const struct ibcc_topo *t, const struct ibcc_snapshot *s, cha
 		said++;
 	}
 	if (said < s->n_doubted)
-		ibcc_text_add(&x, ", and %u more ports", s->n_doubted - said);
+		ibcc_text_add(&x, ", and %u more port%s", s->n_doubted - said,
+			      ibcc_text_plural(s->n_doubted - said, "", "s"));
 	return (int)x.n;
 }

@@ -12,6 +12,7 @@
 #include <ibcc/keyring.h>
 #include <ibcc/mad.h>
 #include <ibcc/plugin_client.h>
+#include <ibcc/text.h>
 
 struct own_port {
 	struct ibcc_applier base;
@@ -45,8 +46,8 @@ static int own_port_run(struct ibcc_applier *a, const struct ibcc_plan *plan, st
 	if (rc == -EIO && left_out.text[0])
 		return ibcc_why_set(why, rc, "some nodes are left out: %s", left_out.text);
 	if (rc == -EIO)
-		return ibcc_why_set(why, rc, "%u of %u changes did not take effect", r->n_failed,
-				    r->n);
+		return ibcc_why_set(why, rc, "%u of %u change%s did not take effect", r->n_failed,
+				    r->n, ibcc_text_plural(r->n, "", "s"));
 	if (rc)
 		return ibcc_why_set(why, rc,
 				    "the plan was not applied completely: it was canceled, or this "

@@ -12,6 +12,7 @@
 
 #include <ibcc/device.h>
 #include <ibcc/mad.h>
+#include <ibcc/text.h>
 
 const char *ibcc_precheck_reason(const struct ibcc_endport_cc *ep)
 {
@@ -60,12 +61,12 @@ uint32_t ibcc_precheck_refusals(const struct ibcc_topo *t, const struct ibcc_set
 	if (!n)
 		return 0;
 	ibcc_topo_port_name(t, t->endport[first], name, sizeof(name));
-	ibcc_why_set(
-		text, 0,
-		"%u nodes answer congestion control requests with errors now, the first of them "
-		"%s: their settings are not known, and nothing is written there; the daemon "
-		"asks them again; if this lasts, look at their firmware",
-		n, name);
+	ibcc_why_set(text, 0,
+		     "%u node%s answer%s congestion control requests with errors now (the first: "
+		     "%s): %s settings are not known, and nothing is written there; the daemon "
+		     "asks again; if this lasts, look at the firmware",
+		     n, ibcc_text_plural(n, "", "s"), ibcc_text_plural(n, "s", ""), name,
+		     ibcc_text_plural(n, "its", "their"));
 	return n;
 }
 

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <ibcc/text.h>
+
 #include "scenario_parts.h"
 
 #define MAX_BUFFER_BYTES (64u << 20)
@@ -39,7 +41,8 @@ static int check_buffer(const struct ibcc_yaml *y, const struct ibcc_yaml_node *
 	if (bytes >= packet)
 		return 0;
 	ibcc_yaml_error(y, e, at ? at : n, key,
-			"got %u bytes, want at least a packet with its header, %u", bytes, packet);
+			"got %u byte%s, want at least a packet with its header, %u", bytes,
+			ibcc_text_plural(bytes, "", "s"), packet);
 	return -EINVAL;
 }
 
@@ -96,8 +99,9 @@ static void check_pause(const struct ibcc_yaml *y, const struct ibcc_yaml_node *
 	if (m->pause_headroom_bytes > buffer - xon)
 		ibcc_yaml_error(
 			y, e, at ? at : n, "model.pause_headroom_bytes",
-			"got %u bytes, want at most what the smaller buffer has above XON, %u",
-			m->pause_headroom_bytes, buffer - xon);
+			"got %u byte%s, want at most what the smaller buffer has above XON, %u",
+			m->pause_headroom_bytes, ibcc_text_plural(m->pause_headroom_bytes, "", "s"),
+			buffer - xon);
 	if (m->vls != 1)
 		ibcc_yaml_error(y, e, ibcc_yaml_get(y, n, "vls"), "model.vls",
 				"got %u, want 1 with PAUSE", m->vls);

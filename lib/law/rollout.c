@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include <ibcc/rollout.h>
+#include <ibcc/text.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -291,12 +292,11 @@ void ibcc_rollout_text(const struct ibcc_rollout *r, const struct ibcc_topo *t,
 	text->text[0] = '\0';
 	if (!r->n_ignorers)
 		return;
-	ibcc_why_set(
-		text, 0,
-		"no effect after %u polling cycles: \"%s\" port %u marks and is congested, yet no "
-		"FECN "
-		"or BECN counter moves: the hardware ignores it, or nothing queues there, and the "
-		"daemon reverts the settings%s",
-		first->passes, t->node[port->node].desc, port->num,
-		r->n_ignorers > 1 ? "; others, too" : "");
+	ibcc_why_set(text, 0,
+		     "no effect after %u polling cycle%s: \"%s\" port %u marks and is congested, "
+		     "yet no FECN or BECN counter moves: the hardware ignores it, or nothing "
+		     "queues there, and the "
+		     "daemon reverts the settings%s",
+		     first->passes, ibcc_text_plural(first->passes, "", "s"),
+		     t->node[port->node].desc, port->num, r->n_ignorers > 1 ? "; others, too" : "");
 }

@@ -5,6 +5,7 @@
 #include <ibcc/control.h>
 #include <ibcc/decision.h>
 #include <ibcc/device.h>
+#include <ibcc/text.h>
 
 #include "words_impl.h"
 
@@ -68,7 +69,8 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 		say_whether(x, t, d,
 			    writes ? "congestion control is enabled"
 				   : "congestion control is recommended");
-		ibcc_text_add(x, " for %u sources", d->root.n);
+		ibcc_text_add(x, " for %u source%s", d->root.n,
+			      ibcc_text_plural(d->root.n, "", "s"));
 		break;
 	case IBCC_DECISION_LEARN:
 		say_whether(x, t, d, "mark packets without throttling, to identify contributors");
@@ -90,10 +92,13 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 				     : "reverting its settings is recommended");
 		break;
 	case IBCC_DECISION_LEARNT:
-		ibcc_text_say(x, "BECNs identify %u contributors: settings for them", d->root.n);
+		ibcc_text_say(x, "BECNs identify %u contributor%s: settings for %s", d->root.n,
+			      ibcc_text_plural(d->root.n, "", "s"),
+			      ibcc_text_plural(d->root.n, "it", "them"));
 		break;
 	case IBCC_DECISION_MORE:
-		ibcc_text_say(x, "BECN counters identify %u contributors", d->root.n);
+		ibcc_text_say(x, "BECN counters identify %u contributor%s", d->root.n,
+			      ibcc_text_plural(d->root.n, "", "s"));
 		break;
 	case IBCC_DECISION_ENLIST:
 		ibcc_text_say(x, "more adapters contribute: settings for %u more", d->a);
@@ -121,19 +126,20 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 			      d->root.rate_mbps);
 		break;
 	case IBCC_DECISION_NUMBERS:
-		ibcc_text_say(
-			x,
-			"BECN counters identify %u contributors, equivalent to %u equal ones, and "
-			"the root carries %u Mb/s: recompute its settings (before: %u, %u, %u "
-			"Mb/s)",
-			d->a, d->b, d->c, d->root.n, d->root.n_heavy, d->root.rate_mbps);
+		ibcc_text_say(x,
+			      "BECN counters identify %u contributor%s, equivalent to %u equal "
+			      "one%s, and the root carries %u Mb/s: recompute its settings "
+			      "(before: %u, %u, %u Mb/s)",
+			      d->a, ibcc_text_plural(d->a, "", "s"), d->b,
+			      ibcc_text_plural(d->b, "", "s"), d->c, d->root.n, d->root.n_heavy,
+			      d->root.rate_mbps);
 		break;
 	case IBCC_DECISION_PAIRS:
-		ibcc_text_say(
-			x,
-			"the switch's CongestionLog names %u flows that the root limits to %u "
-			"Mb/s in all: recompute its settings (before: %u, %u Mb/s)",
-			d->a, d->b, d->root.n, d->root.rate_mbps);
+		ibcc_text_say(x,
+			      "the switch's CongestionLog names %u flow%s that the root limits to "
+			      "%u Mb/s in all: recompute its settings (before: %u, %u Mb/s)",
+			      d->a, ibcc_text_plural(d->a, "", "s"), d->b, d->root.n,
+			      d->root.rate_mbps);
 		break;
 	case IBCC_DECISION_LOOSEN:
 		ibcc_text_say(x, "the root is only %.1f %% busy: throttle its sources less",
@@ -159,7 +165,8 @@ void ibcc_control_explain(const struct ibcc_topo *t, const struct ibcc_control *
 
 		r.port = node == IBCC_NONE ? IBCC_NONE : ibcc_topo_port_index(t, node, from->port);
 		ibcc_words_evidence(&x, t, &r);
-		ibcc_text_say(&x, "congestion control for %u sources", r.n);
+		ibcc_text_say(&x, "congestion control for %u source%s", r.n,
+			      ibcc_text_plural(r.n, "", "s"));
 	}
 	if (!c->n_roots)
 		ibcc_text_add(&x, "a plan without congestion roots");
@@ -170,8 +177,8 @@ static void say_blind(struct ibcc_text *x, const struct ibcc_situation *f)
 {
 	uint32_t missing = f->ports - f->usable - f->unsure;
 
-	ibcc_text_add(x, "counters of %u of %u ports are not usable", f->ports - f->usable,
-		      f->ports);
+	ibcc_text_add(x, "counters of %u of %u port%s are not usable", f->ports - f->usable,
+		      f->ports, ibcc_text_plural(f->ports, "", "s"));
 	if (missing && f->unsure)
 		ibcc_text_add(x, " (%u were not read, others are saturated or were cleared)",
 			      missing);
@@ -190,7 +197,8 @@ static void say_not_set(struct ibcc_text *x, const struct ibcc_topo *t,
 	if (writes)
 		ibcc_text_say(x, "its settings are not on the fabric");
 	else
-		ibcc_text_say(x, "congestion control is recommended for %u sources", f->root.n);
+		ibcc_text_say(x, "congestion control is recommended for %u source%s", f->root.n,
+			      ibcc_text_plural(f->root.n, "", "s"));
 }
 
 static void say_situation(struct ibcc_text *x, const struct ibcc_topo *t,
@@ -210,7 +218,8 @@ static void say_situation(struct ibcc_text *x, const struct ibcc_topo *t,
 				     : "it has settings on the fabric, others are recommended");
 		break;
 	case IBCC_SITUATION_CONTROLLED:
-		ibcc_text_add(x, "%u root%s controlled%s", f->roots, f->roots == 1 ? "" : "s",
+		ibcc_text_add(x, "%u root%s controlled%s", f->roots,
+			      ibcc_text_plural(f->roots, "", "s"),
 			      f->lacking ? "; some nodes lack settings" : "");
 		break;
 	case IBCC_SITUATION_UNCONFIRMED:
@@ -223,7 +232,7 @@ static void say_situation(struct ibcc_text *x, const struct ibcc_topo *t,
 		ibcc_text_add(x,
 			      "nodes that do not answer may cause the congestion of %u port%s: "
 			      "no change recommended",
-			      f->ports, f->ports == 1 ? "" : "s");
+			      f->ports, ibcc_text_plural(f->ports, "", "s"));
 		break;
 	case IBCC_SITUATION_HARMLESS:
 		ibcc_text_add(x, "congestion affects no other traffic: no change");
@@ -235,9 +244,12 @@ static void say_situation(struct ibcc_text *x, const struct ibcc_topo *t,
 static void say_left(struct ibcc_text *x, const struct ibcc_decisions *d)
 {
 	if (d->left_goes)
-		ibcc_text_say(x, "previously applied settings of %u nodes are removed", d->n_left);
+		ibcc_text_say(x, "previously applied settings of %u node%s are removed", d->n_left,
+			      ibcc_text_plural(d->n_left, "", "s"));
 	else if (d->n_left)
-		ibcc_text_say(x, "%u nodes keep previously applied settings", d->n_left);
+		ibcc_text_say(x, "%u node%s keep%s previously applied settings", d->n_left,
+			      ibcc_text_plural(d->n_left, "", "s"),
+			      ibcc_text_plural(d->n_left, "s", ""));
 }
 
 static void say_decisions(struct ibcc_text *x, const struct ibcc_topo *t,
@@ -266,12 +278,14 @@ static void say_all(struct ibcc_text *x, const void *arg)
 	case IBCC_STEP_ALL: say_decisions(x, a->t, a->d); break;
 	case IBCC_STEP_FIRST:
 		say_decisions(x, a->t, a->d);
-		ibcc_text_say(x, "%u nodes first, %u when counters show an effect",
-			      a->d->step_nodes, a->d->nodes_left);
+		ibcc_text_say(x, "%u node%s first, %u when counters show an effect",
+			      a->d->step_nodes, ibcc_text_plural(a->d->step_nodes, "", "s"),
+			      a->d->nodes_left);
 		break;
 	case IBCC_STEP_WAIT:
-		ibcc_text_add(x, "%u nodes wait until counters show an effect at the first",
-			      a->d->nodes_left);
+		ibcc_text_add(x, "%u node%s wait%s until counters show an effect at the first",
+			      a->d->nodes_left, ibcc_text_plural(a->d->nodes_left, "", "s"),
+			      ibcc_text_plural(a->d->nodes_left, "s", ""));
 		break;
 	case IBCC_STEP_THE_REST:
 		ibcc_text_add(x, "counters show an effect at the first nodes: the others follow");

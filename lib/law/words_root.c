@@ -3,6 +3,7 @@
  * part.
  */
 #include <ibcc/estimate.h>
+#include <ibcc/text.h>
 
 #include "words_impl.h"
 
@@ -67,9 +68,10 @@ static void say_pairs(struct ibcc_text *x, const struct ibcc_topo *t, const stru
 		ibcc_text_add(x, " %u", r->pair[i].packets);
 	}
 	if (r->n_pairs > NAMES_MAX)
-		ibcc_text_add(x, " and %u more flows", r->n_pairs - NAMES_MAX);
+		ibcc_text_add(x, " and %u more flow%s", r->n_pairs - NAMES_MAX,
+			      ibcc_text_plural(r->n_pairs - NAMES_MAX, "", "s"));
 	if (r->n_pairs)
-		ibcc_text_add(x, " of %u packets", packets);
+		ibcc_text_add(x, " of %u packet%s", packets, ibcc_text_plural(packets, "", "s"));
 }
 
 int ibcc_estimate_explain(const struct ibcc_topo *t, const struct ibcc_root *r, char *buf,

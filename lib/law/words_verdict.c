@@ -4,6 +4,7 @@
  */
 #include <ibcc/decision.h>
 #include <ibcc/estimate.h>
+#include <ibcc/text.h>
 
 #include "words_impl.h"
 
@@ -19,10 +20,10 @@ static void say_kinds(struct ibcc_text *x, const struct ibcc_estimate *pic)
 		slow += pic->root[k].kind == IBCC_CONGESTION_OUTPUT;
 	links = pic->n_roots - slow;
 	if (slow)
-		ibcc_text_add(x, "%u slow receiver%s", slow, slow > 1 ? "s" : "");
+		ibcc_text_add(x, "%u slow receiver%s", slow, ibcc_text_plural(slow, "", "s"));
 	if (links)
 		ibcc_text_add(x, "%s%u oversubscribed link%s", slow ? " and " : "", links,
-			      links > 1 ? "s" : "");
+			      ibcc_text_plural(links, "", "s"));
 	ibcc_text_add(x, pic->n_roots > ROOTS_NAMED ? ", the worst: " : ": ");
 }
 
@@ -87,8 +88,9 @@ static void say_verdict(struct ibcc_text *x, const void *arg)
 	const struct verdict *v = arg;
 
 	if (!v->pic->trustworthy) {
-		ibcc_text_add(x, "unknown: of %u of %u ports there are no counters to judge by",
-			      v->pic->n_expected - v->pic->n_usable, v->pic->n_expected);
+		ibcc_text_add(x, "unknown: of %u of %u port%s there are no counters to judge by",
+			      v->pic->n_expected - v->pic->n_usable, v->pic->n_expected,
+			      ibcc_text_plural(v->pic->n_expected, "", "s"));
 		return;
 	}
 	if (!v->pic->n_roots) {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <ibcc/ledger.h>
+#include <ibcc/text.h>
 
 struct audit {
 	const struct ibcc_topo *t;
@@ -209,7 +210,8 @@ static void say(const struct ibcc_topo *t, struct ibcc_why *text, uint64_t guid,
 	if (!n)
 		return;
 	if (n > 1)
-		snprintf(others, sizeof(others), " and %u more nodes", n - 1);
+		snprintf(others, sizeof(others), " and %u more node%s", n - 1,
+			 ibcc_text_plural(n - 1, "", "s"));
 	ibcc_why_set(text, 0, "%s of \"%s\" 0x%016" PRIx64 "%s %s", begin,
 		     node == IBCC_NONE ? "" : t->node[node].desc, guid, others, end);
 }

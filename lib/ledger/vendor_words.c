@@ -55,26 +55,30 @@ void ibcc_vendor_text(const struct ibcc_vendor *v, struct ibcc_why *text)
 	if (!(v->n_off + v->n_on + v->n_silent))
 		return;
 	if (ibcc_vendor_rules(v))
-		ibcc_text_add(
-			&x, "NVIDIA congestion control is on: %u switches mark, %u adapters react",
-			v->n_marking, v->n_reacting);
+		ibcc_text_add(&x, "NVIDIA congestion control is on: %u %s, %u %s", v->n_marking,
+			      ibcc_text_plural(v->n_marking, "switch marks", "switches mark"),
+			      v->n_reacting,
+			      ibcc_text_plural(v->n_reacting, "adapter reacts", "adapters react"));
 	else if (v->n_on)
 		ibcc_text_add(&x,
-			      "NVIDIA congestion control is on at some nodes: %u switches mark, %u "
-			      "adapters react, so it has no effect",
-			      v->n_marking, v->n_reacting);
+			      "NVIDIA congestion control is on at some nodes: %u %s, %u %s, "
+			      "so it has no effect",
+			      v->n_marking,
+			      ibcc_text_plural(v->n_marking, "switch marks", "switches mark"),
+			      v->n_reacting,
+			      ibcc_text_plural(v->n_reacting, "adapter reacts", "adapters react"));
 	else
 		ibcc_text_add(&x, "NVIDIA congestion control is %s",
 			      v->n_off ? "off" : "present, but no node says whether it is on");
 	say_algorithm(&x, v);
 	if (v->n_off)
-		ibcc_text_add(&x, "%s %u nodes have it off", v->n_on ? ";" : ":", v->n_off);
+		ibcc_text_add(&x, "%s %u %s it off", v->n_on ? ";" : ":", v->n_off,
+			      ibcc_text_plural(v->n_off, "node has", "nodes have"));
 	if (v->n_silent)
-		ibcc_text_add(
-			&x,
-			"; %u nodes do not answer this: their CC_Key is probably missing (key_dir, "
-			"cc_key_file)",
-			v->n_silent);
+		ibcc_text_add(&x,
+			      "; %u %s not answer this: the CC_Key is probably missing "
+			      "(key_dir, cc_key_file)",
+			      v->n_silent, ibcc_text_plural(v->n_silent, "node does", "nodes do"));
 }
 
 void ibcc_vendor_routes_text(const struct ibcc_vendor *v, struct ibcc_why *text)
@@ -86,9 +90,9 @@ void ibcc_vendor_routes_text(const struct ibcc_vendor *v, struct ibcc_why *text)
 	if (!v->n_loose)
 		return;
 	ibcc_text_add(&x,
-		      "%u switches do not route by their forwarding table alone (adaptive routing, "
-		      "hash based forwarding or private tables)",
-		      v->n_loose);
+		      "%u %s not route by the forwarding table alone (adaptive routing, hash "
+		      "based forwarding or private tables)",
+		      v->n_loose, ibcc_text_plural(v->n_loose, "switch does", "switches do"));
 	for (unsigned int sl = 0; sl < 16 && v->loose_sls != UINT16_MAX; sl++)
 		if (v->loose_sls >> sl & 1)
 			ibcc_text_add(&x, "%s%u", n++ ? ", " : " for SL ", sl);
@@ -188,14 +192,13 @@ void ibcc_vendor_advice_text(const struct ibcc_vendor *v, const struct ibcc_topo
 			name, deaf);
 		break;
 	case IBCC_VENDOR_ADVICE_PROFILE:
-		ibcc_text_add(
-			&x,
-			"%s marks, all of its %u contributors react (%u adapters in total were "
-			"throttled lately), and congestion continues: in the "
-			"congestion_control_policy_file of NVIDIA's OpenSM let the marking "
-			"profile of that port begin at a shorter queue, or give the adapters "
-			"another algorithm or parameters (ppcc_algo_dir)",
-			name, advice.root->n_contributors, count_throttled(v));
+		ibcc_text_add(&x,
+			      "%s marks, all of its contributors react (contributors: %u; adapters "
+			      "throttled lately: %u), and congestion continues: in the "
+			      "congestion_control_policy_file of NVIDIA's OpenSM let the marking "
+			      "profile of that port begin at a shorter queue, or give the adapters "
+			      "another algorithm or parameters (ppcc_algo_dir)",
+			      name, advice.root->n_contributors, count_throttled(v));
 		break;
 	}
 	ibcc_text_add(&x,

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include <ibcc/apply.h>
+#include <ibcc/text.h>
 
 #include "lib/mad/apply_check.h"
 #include "lib/mad/batch.h"
@@ -422,8 +423,9 @@ static bool may_have(struct apply *a, const struct group *g)
 	    ibcc_set_budget_take(a->o->budget, guid, n, most, ibcc_transport_now_ns(a->tr)))
 		return true;
 	if (a->o->left_out && !a->o->left_out->text[0])
-		ibcc_why_set(a->o->left_out, 0, "node 0x%016" PRIx64 ": more than %u Sets a minute",
-			     guid, most);
+		ibcc_why_set(a->o->left_out, 0,
+			     "node 0x%016" PRIx64 ": more than %u Set%s a minute", guid, most,
+			     ibcc_text_plural(most, "", "s"));
 	return false;
 }
 

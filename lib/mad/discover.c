@@ -15,6 +15,7 @@
 #include <ibcc/collect.h>
 #include <ibcc/grow.h>
 #include <ibcc/smp.h>
+#include <ibcc/text.h>
 #include <ibcc/walk.h>
 
 #include "lib/mad/batch.h"
@@ -166,7 +167,7 @@ static void say_gaps(const struct ibcc_walk *w, const struct ibcc_topo *t, char 
 	ibcc_topo_gaps_text(t, silent, sizeof(silent));
 	if (g.n_partial)
 		snprintf(partial, sizeof(partial), "; %s left %u request%s unanswered", g.partial,
-			 g.n_partial, g.n_partial > 1 ? "s" : "");
+			 g.n_partial, ibcc_text_plural(g.n_partial, "", "s"));
 	if (g.n_odd)
 		snprintf(odd, sizeof(odd), "; %s", g.odd);
 	if (!g.n && !g.n_odd)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <ibcc/now.h>
+#include <ibcc/text.h>
 #include <ibcc/version.h>
 
 #define HELLO_TIMEOUT_MS 5000
@@ -472,8 +473,9 @@ static int take_end(struct ibcc_result *r, const struct ibcc_proto_header *h, co
 	if (r->n_verified == r->n)
 		return 0;
 	e.text[sizeof(e.text) - 1] = '\0';
-	return ibcc_why_set(why, -EIO, "%u of %u changes did not take effect%s%s",
-			    r->n - r->n_verified, r->n, e.text[0] ? ": " : "", e.text);
+	return ibcc_why_set(why, -EIO, "%u of %u change%s did not take effect%s%s",
+			    r->n - r->n_verified, r->n, ibcc_text_plural(r->n, "", "s"),
+			    e.text[0] ? ": " : "", e.text);
 }
 
 int ibcc_plugin_apply(struct ibcc_plugin *p, const struct ibcc_plan *plan, uint64_t cc_key,

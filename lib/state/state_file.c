@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <ibcc/text.h>
+
 #include "lib/state/state_db.h"
 #include "lib/state/state_vfs.h"
 
@@ -421,11 +423,13 @@ static int look_for_damage(struct ibcc_state *s, struct ibcc_why *why)
 	s->damaged = s->damage.n;
 	if (!s->damaged)
 		return 0;
-	ibcc_why_set(
-		&s->damage_text, 0,
-		"state file %s: rows of %u settings are damaged (%s): a rollback leaves these as "
-		"they are; \"ibcc-tune disable\" removes all settings; until then none are made",
-		s->file, s->damage.n, s->damage.first.text);
+	ibcc_why_set(&s->damage_text, 0,
+		     "state file %s: %u %s damaged (%s): a rollback leaves the values on "
+		     "the fabric as they are; \"ibcc-tune disable\" removes all settings; until "
+		     "then none are made",
+		     s->file, s->damage.n,
+		     ibcc_text_plural(s->damage.n, "setting is", "settings are"),
+		     s->damage.first.text);
 	return ibcc_why_set(why, -EIO, "%s", s->damage_text.text);
 }
 

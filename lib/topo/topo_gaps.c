@@ -204,7 +204,7 @@ static void say_region(struct ibcc_text *x, const struct ibcc_topo *t, uint32_t 
 		ibcc_text_add(x, "0x%016" PRIx64, sw->guid);
 	ibcc_text_add(x, " port %u", p->num);
 	if (others)
-		ibcc_text_add(x, " and %u other port%s", others, others > 1 ? "s" : "");
+		ibcc_text_add(x, " and %u other port%s", others, ibcc_text_plural(others, "", "s"));
 	say_lids(x, t, region);
 }
 

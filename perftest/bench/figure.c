@@ -8,6 +8,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include <ibcc/text.h>
+
 #include "perftest/bench/select.h"
 #include "perftest/bench/wire.h"
 
@@ -383,7 +385,8 @@ static double function(struct eval *e)
 	if (!read_args(e, &a))
 		return NAN;
 	if (a.n != (f ? f->n_args : 2))
-		return fail(e, "got %d arguments for %.*s, want %d", a.n, (int)len, name,
+		return fail(e, "got %d argument%s for %.*s, want %d", a.n,
+			    ibcc_text_plural((uint64_t)a.n, "", "s"), (int)len, name,
 			    f ? f->n_args : 2);
 	return f ? call(e, f, &a) : of_series(e, is_trend, &a);
 }

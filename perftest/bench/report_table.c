@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include <ibcc/table.h>
+#include <ibcc/text.h>
 
 #include "perftest/bench/report.h"
 
@@ -79,8 +80,8 @@ int ibcc_report_rows(const struct ibcc_experiment *x, const struct ibcc_exp_opti
 	for (size_t i = 0; i < x->limits.n && !rc; i++)
 		fprintf(out, "\nLIMIT: %s\n", x->limits.w[i]);
 	if (x->wire[0]) {
-		fprintf(out, "\n%zu runs on this machine's clock, %.1f s of CPU, %.1f s of time\n",
-			r->n_runs, r->cpu_s, r->wall_s);
+		fprintf(out, "\n%zu run%s on this machine's clock, %.1f s of CPU, %.1f s of time\n",
+			r->n_runs, ibcc_text_plural(r->n_runs, "", "s"), r->cpu_s, r->wall_s);
 		return rc;
 	}
 	fprintf(out, "\n%.1f M packet hops for %.3g s of fabric in %.1f s of CPU, %.1f s of time\n",
@@ -141,7 +142,8 @@ int ibcc_report_scenario_table(const struct ibcc_exp_run *run, FILE *out)
 	int rc = flows_table(run, out);
 
 	if (m->n_flows > MAX_LINES)
-		fprintf(out, "... and %u more flows (-j has all)\n", m->n_flows - MAX_LINES);
+		fprintf(out, "... and %u more flow%s (-j has all)\n", m->n_flows - MAX_LINES,
+			ibcc_text_plural(m->n_flows - MAX_LINES, "", "s"));
 	t = ibcc_table_new(columns, sizeof(columns) / sizeof(*columns) - !pauses, out);
 	if (!t)
 		return -ENOMEM;

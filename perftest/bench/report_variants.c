@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include <ibcc/table.h>
+#include <ibcc/text.h>
 
 #include "perftest/bench/report.h"
 
@@ -123,11 +124,12 @@ static void say_rounds(const struct ibcc_exp_variant *v, const struct ibcc_exp_r
 
 	if (!l->n_rounds)
 		return;
-	fprintf(out, "\n%s, %u polling cycles:\n", v->name, l->passes);
+	fprintf(out, "\n%s, %u polling cycle%s:\n", v->name, l->passes,
+		ibcc_text_plural(l->passes, "", "s"));
 	for (uint32_t i = 0; i < l->n_rounds && i < MAX_ROUNDS; i++)
-		fprintf(out, "  polling cycle %u, %u changes%s: %s\n", l->round[i].pass,
-			l->round[i].changes, l->round[i].failed ? ", not all took effect" : "",
-			l->round[i].summary);
+		fprintf(out, "  polling cycle %u, %u change%s%s: %s\n", l->round[i].pass,
+			l->round[i].changes, ibcc_text_plural(l->round[i].changes, "", "s"),
+			l->round[i].failed ? ", not all took effect" : "", l->round[i].summary);
 	if (l->n_rounds > MAX_ROUNDS)
 		fprintf(out, "  and %u more\n", l->n_rounds - MAX_ROUNDS);
 }

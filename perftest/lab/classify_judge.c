@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include <ibcc/ideal.h>
+#include <ibcc/text.h>
 
 #include "perftest/lab/classify_job.h"
 
@@ -160,17 +161,19 @@ static void judge_roots(struct ibcc_classify_job *j)
 			      seen->kind == IBCC_CONGESTION_OUTPUT);
 		if (!r && seen)
 			note(j, l.wait > WAITS ? IBCC_ROOT_IN_TREE : IBCC_ROOT_QUIET, i,
-			     "sends %.0f Mb/s, waits %.2f, queue %.0f B; %u sources, feeders wait "
+			     "sends %.0f Mb/s, waits %.2f, queue %.0f B; %u source%s, feeders wait "
 			     "%u",
 			     l.xmit_mbps, l.wait, l.queue_bytes, seen->n_contributors,
+			     ibcc_text_plural(seen->n_contributors, "", "s"),
 			     seen->tree_wait_permille);
 		if (r && !seen)
 			note(j,
 			     r->kind == IBCC_CONGESTION_OUTPUT ? IBCC_ROOT_MISSED_SLOW
 			     : is_ca(t, t->port[i].peer)       ? IBCC_ROOT_MISSED_LAST
 							       : IBCC_ROOT_MISSED_UP,
-			     i, "sends %.0f Mb/s, waits %.2f, queue %.0f B; %u sources",
-			     l.xmit_mbps, l.wait, l.queue_bytes, r->n_heavy);
+			     i, "sends %.0f Mb/s, waits %.2f, queue %.0f B; %u source%s",
+			     l.xmit_mbps, l.wait, l.queue_bytes, r->n_heavy,
+			     ibcc_text_plural(r->n_heavy, "", "s"));
 	}
 }
 
@@ -221,17 +224,18 @@ static void judge_contributors(struct ibcc_classify_job *j)
 				note(j,
 				     most_part(j, i) == IBCC_TRUTH_NOT ? IBCC_SOURCE_OF_NONE
 								       : IBCC_SOURCE_OF_OTHER,
-				     i, "%llu BECNs at root %u",
-				     (unsigned long long)j->becn[(size_t)k * n_ports + i], k);
+				     i, "BECNs at root %u: %llu", k,
+				     (unsigned long long)j->becn[(size_t)k * n_ports + i]);
 			if (truth && !seen)
 				note(j,
 				     j->becn[(size_t)k * n_ports + i] ? IBCC_SOURCE_WEAK
 								      : IBCC_SOURCE_UNMARKED,
 				     i,
-				     "%llu BECNs at root %u of %u (most %llu), %u heavy, waits "
+				     "BECNs at root %u of %u: %llu (most %llu), %u heavy, waits "
 				     "%.2f",
-				     (unsigned long long)j->becn[(size_t)k * n_ports + i], k,
-				     j->first.n, (unsigned long long)most_becns(j, k), r->n_heavy,
+				     k, j->first.n,
+				     (unsigned long long)j->becn[(size_t)k * n_ports + i],
+				     (unsigned long long)most_becns(j, k), r->n_heavy,
 				     j->m.port[i].wait);
 		}
 	}
@@ -351,15 +355,18 @@ static void judge_victims(struct ibcc_classify_job *j, const bool *through_full)
 		truth = share <= SUFFERS && wait > FEW_WAITS;
 		count(j, IBCC_ASK_VICTIMS, truth, seen);
 		if (seen && !truth)
-			note(j, IBCC_VICTIM_IS_FINE, i, "waits %.3f, gets %.3f; %u roots, %u found",
-			     wait, share, j->truth.n_roots, j->first.n);
+			note(j, IBCC_VICTIM_IS_FINE, i,
+			     "waits %.3f, gets %.3f; %u root%s, %u found", wait, share,
+			     j->truth.n_roots, ibcc_text_plural(j->truth.n_roots, "", "s"),
+			     j->first.n);
 		if (truth && !seen)
 			note(j,
 			     j->wait[i] < FEW_WAIT ? IBCC_VICTIM_NO_WAIT
 			     : is_named(j, i)      ? IBCC_VICTIM_MARKED
 						   : IBCC_VICTIM_OF_NONE,
-			     i, "waits %.3f, gets %.3f; %u roots, %u found", wait, share,
-			     j->truth.n_roots, j->first.n);
+			     i, "waits %.3f, gets %.3f; %u root%s, %u found", wait, share,
+			     j->truth.n_roots, ibcc_text_plural(j->truth.n_roots, "", "s"),
+			     j->first.n);
 	}
 }
 

@@ -220,9 +220,10 @@ static json_t *once_json(const struct ibcc_poll_once *o)
 
 static void print_once(const struct poll *p)
 {
-	printf("discovery: %" PRIu64 " SMPs, %.3f s; a pass with the default limits: %" PRIu64
-	       " MADs, %.3f s\nat rest: %.0f MADs and %.0f SMPs a minute\n",
-	       p->discovery.smps, p->discovery.seconds, p->limited.mads, p->limited.seconds,
+	printf("discovery: %.3f s, SMPs: %" PRIu64
+	       "; a polling cycle with the default limits: %.3f s, MADs: %" PRIu64
+	       "\nat rest: %.0f MADs and %.0f SMPs a minute\n",
+	       p->discovery.seconds, p->discovery.smps, p->limited.seconds, p->limited.mads,
 	       a_minute(p->rest.mads), a_minute(p->rest.smps));
 }
 
@@ -274,8 +275,8 @@ static int tell(struct poll *p)
 	if (p->json)
 		return ibcc_report_json(o, false, stdout);
 	if (!rc) {
-		printf("%u ports, %u fresh, window %u; a pass takes %.4f s of CPU time; "
-		       "%ld KiB resident\n",
+		printf("ports: %u, of which %u were read in time; window %u; a polling cycle takes "
+		       "%.4f s of CPU time; %ld KiB resident\n",
 		       p->snapshot.n_fresh + p->snapshot.n_stale + p->snapshot.n_unreachable,
 		       p->snapshot.n_fresh, IBCC_SPEED_WINDOW, median(p->cpu, p->repeat),
 		       ru.ru_maxrss);
@@ -288,7 +289,7 @@ static int tell(struct poll *p)
 			       median(p->s[POLL_QUERYERRORS], p->repeat) / own);
 		printf("\n");
 		if (p->crashes)
-			printf("ibqueryerrors crashed %u times more, which are not counted.\n",
+			printf("Runs of ibqueryerrors that crashed and are not counted: %u.\n",
 			       p->crashes);
 	}
 	json_decref(o);

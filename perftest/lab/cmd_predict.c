@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <ibcc/table.h>
+#include <ibcc/text.h>
 
 #include "perftest/bench/bench.h"
 #include "perftest/bench/report.h"
@@ -260,8 +261,8 @@ static int report(const struct work *w, bool json)
 	}
 	if (!rc && !json) {
 		print_rows(row);
-		printf("%llu draws from seed %llu on, of each variant\n", (unsigned long long)w->n,
-		       (unsigned long long)w->seed);
+		printf("%llu draw%s from seed %llu on, of each variant\n", (unsigned long long)w->n,
+		       ibcc_text_plural(w->n, "", "s"), (unsigned long long)w->seed);
 	}
 	for (int v = 0; v <= VARIANTS; v++)
 		sums_free(&s[v]);

@@ -89,7 +89,7 @@ static int step(struct push *p, const char *name, const struct ibcc_target *targ
 						"set_mads", (int)r.set_mads, "mads",
 						(json_int_t)sent, "seconds", s));
 		if (!p->json)
-			printf("%-24s %6u writes %6u verified %6llu MADs %9.4f s %8.0f MAD/s\n",
+			printf("%-24s writes %6u, verified %6u, MADs %6llu, %9.4f s, %8.0f MAD/s\n",
 			       name, plan.n, r.n_verified, (unsigned long long)sent, s,
 			       sent ? (double)sent / s : 0);
 	}

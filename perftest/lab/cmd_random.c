@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <ibcc/table.h>
+#include <ibcc/text.h>
 
 #include "perftest/bench/bench.h"
 #include "perftest/bench/report.h"
@@ -167,8 +168,9 @@ static int draw(void *arg, uint64_t i, struct ibcc_yaml_errors *e)
 
 	if (rc)
 		return rc;
-	snprintf(score->fabric, sizeof(score->fabric), "%u nodes, %u flows", s.topo->n_nodes,
-		 s.n_flows);
+	snprintf(score->fabric, sizeof(score->fabric), "%u node%s, %u flow%s", s.topo->n_nodes,
+		 ibcc_text_plural(s.topo->n_nodes, "", "s"), s.n_flows,
+		 ibcc_text_plural(s.n_flows, "", "s"));
 	if (r->condition && r->condition->no_cc)
 		rc = take_cc(&s, r->seed + i);
 	if (!rc)
@@ -392,9 +394,10 @@ static int print(const struct random *r, uint64_t n, bool json)
 		congested += r->score[i].n_roots > 0;
 	if (print_failures(r, n))
 		return IBCC_EXIT_ERROR;
-	printf("\n%llu scenarios from seed %llu on, %llu with congestion%s%s\n",
-	       (unsigned long long)n, (unsigned long long)r->seed, (unsigned long long)congested,
-	       r->condition ? "; " : "", r->condition ? r->condition->what : "");
+	printf("\n%llu scenario%s from seed %llu on, %llu with congestion%s%s\n",
+	       (unsigned long long)n, ibcc_text_plural(n, "", "s"), (unsigned long long)r->seed,
+	       (unsigned long long)congested, r->condition ? "; " : "",
+	       r->condition ? r->condition->what : "");
 	print_totals("settled", &settled, n);
 	print_totals("at the start", &start, n);
 	print_settling(&settling);

@@ -9,6 +9,7 @@
 
 #include <ibcc/now.h>
 #include <ibcc/scenario_file.h>
+#include <ibcc/text.h>
 
 #include "perftest/bench/bench.h"
 #include "perftest/bench/pool.h"
@@ -173,11 +174,11 @@ static void tell(const struct sweep *s)
 		return;
 	}
 	fprintf(stderr,
-		"%llu points in %s, %.0f an hour; %.0f in an hour of CPU time of a core; all %llu "
+		"%llu point%s in %s, %.0f an hour; %.0f in an hour of CPU time of a core; all %llu "
 		"take %s at that pace\n",
-		(unsigned long long)s->progress.done, ibcc_progress_time(took, a, sizeof(a)),
-		pace * 3600, 3600 * (double)s->progress.done / s->cpu_s,
-		(unsigned long long)s->n_points,
+		(unsigned long long)s->progress.done, ibcc_text_plural(s->progress.done, "", "s"),
+		ibcc_progress_time(took, a, sizeof(a)), pace * 3600,
+		3600 * (double)s->progress.done / s->cpu_s, (unsigned long long)s->n_points,
 		ibcc_progress_time((double)s->n_points / pace, b, sizeof(b)));
 }
 

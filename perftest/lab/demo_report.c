@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include <ibcc/page.h>
+#include <ibcc/text.h>
 
 #include "daemon/tune/page/fabric_page.h"
 #include "perftest/lab/demo_report.h"
@@ -162,8 +163,9 @@ int ibcc_demo_html(const struct demo *d, const char *dir)
 	ibcc_page_heading(f, "What the daemon reports at the end");
 	ibcc_fabric_page_sections(f, d->report);
 	ibcc_page_listing(f, "What the daemon said", d->decisions);
-	snprintf(foot, sizeof(foot), "%llu Set MADs, %.0f s of wall time.",
-		 (unsigned long long)d->set_mads, d->seconds);
+	snprintf(foot, sizeof(foot), "%llu Set MAD%s, %.0f s of wall time.",
+		 (unsigned long long)d->set_mads, ibcc_text_plural(d->set_mads, "", "s"),
+		 d->seconds);
 	ibcc_page_end(f, foot);
 	if (ferror(f))
 		ret = -EIO;

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include <ibcc/table.h>
+#include <ibcc/text.h>
 
 #include "perftest/bench/report.h"
 #include "perftest/lab/drawn.h"
@@ -206,10 +207,10 @@ int ibcc_oracle_random_print(const struct ibcc_oracle_random *o, const struct ib
 
 	for (uint64_t i = 0; i < o->n; i++)
 		congested += d[i].n_roots > 0;
-	printf("\n%llu scenarios from seed %llu on, %llu with congestion; %llu settings alike on "
-	       "all "
-	       "nodes and %llu individual ones each\n",
-	       (unsigned long long)o->n, (unsigned long long)o->seed, (unsigned long long)congested,
+	printf("\n%llu scenario%s from seed %llu on, %llu with congestion; of each, settings alike "
+	       "on all nodes: %llu, individual ones: %llu\n",
+	       (unsigned long long)o->n, ibcc_text_plural(o->n, "", "s"),
+	       (unsigned long long)o->seed, (unsigned long long)congested,
 	       (unsigned long long)o->grid.uniform.n_points,
 	       (unsigned long long)o->grid.individual.n_points);
 	print_one(o, points);

@@ -93,7 +93,7 @@ int ibcc_perf_around(struct ibcc_perf_around *a, struct ibcc_perf_fleet *f, int 
 	a->result = calloc(2 * (size_t)a->repeats, sizeof(*a->result));
 	a->is_after = calloc(2 * (size_t)a->repeats, sizeof(*a->is_after));
 	if (!a->result || !a->is_after)
-		return ibcc_perf_fail(e, ENOMEM, "%u stretches", 2 * a->repeats);
+		return ibcc_perf_fail(e, ENOMEM, "%u measurements", 2 * a->repeats);
 	for (i = 0; i < rounds && !rc; i++) {
 		for (k = 0; k < each && !rc; k++)
 			rc = one(a, false, f, signal_fd, live, arg, log, e);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <ibcc/now.h>
+#include <ibcc/text.h>
 
 #define CONNECT_MS   15000
 #define RESOLVE_MS   5000
@@ -84,7 +85,8 @@ int ibcc_perf_cm_listen(struct ibcc_perf_cm *c, const char *address, uint32_t n_
 	c->id = calloc(n_ends, sizeof(*c->id));
 	c->connected = calloc(n_ends, sizeof(*c->connected));
 	if (!c->id || !c->connected)
-		return ibcc_perf_fail(e, ENOMEM, "%u connections", n_ends);
+		return ibcc_perf_fail(e, ENOMEM, "%u connection%s", n_ends,
+				      ibcc_text_plural(n_ends, "", "s"));
 	c->channel = rdma_create_event_channel();
 	if (!c->channel)
 		return ibcc_perf_fail(e, why(), "rdma_create_event_channel");
@@ -256,7 +258,9 @@ static int wait_for(struct work *w, int64_t end_ms)
 	int64_t left = end_ms - ibcc_now_ms();
 
 	if (left <= 0)
-		return ibcc_perf_fail(w->e, ETIMEDOUT, "%u connections were not made", w->left);
+		return ibcc_perf_fail(
+			w->e, ETIMEDOUT, "%u %s not made", w->left,
+			ibcc_text_plural(w->left, "connection was", "connections were"));
 	if (poll(p, 2, (int)left) < 0 && errno != EINTR)
 		return ibcc_perf_fail(w->e, errno, "events of librdmacm");
 	if (p[1].revents)

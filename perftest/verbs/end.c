@@ -9,6 +9,7 @@
 
 #include <ibcc/hex.h>
 #include <ibcc/json.h>
+#include <ibcc/text.h>
 
 #define PSN_MASK      0xffffffu
 #define PAGE_BYTES    4096
@@ -140,7 +141,8 @@ static int make_memory(struct ibcc_perf_end *x, struct ibcc_perf_port *p, struct
 	x->free_slot = calloc(x->slots, sizeof(*x->free_slot));
 	x->due_ns = calloc(x->slots, sizeof(*x->due_ns));
 	if (!x->free_slot || !x->due_ns || posix_memalign((void **)&x->memory, PAGE_BYTES, bytes))
-		return ibcc_perf_fail(e, ENOMEM, "%zu bytes for flow %s", bytes, x->flow->name);
+		return ibcc_perf_fail(e, ENOMEM, "%zu byte%s for flow %s", bytes,
+				      ibcc_text_plural(bytes, "", "s"), x->flow->name);
 	memset(x->memory, 0, bytes);
 	for (uint32_t i = 0; i < x->slots; i++)
 		x->free_slot[i] = i;
@@ -150,7 +152,8 @@ static int make_memory(struct ibcc_perf_end *x, struct ibcc_perf_port *p, struct
 	errno = 0;
 	x->mr = ibv_reg_mr(p->pd, x->memory, bytes, access);
 	if (!x->mr)
-		return ibcc_perf_fail(e, why(0), "ibv_reg_mr of %zu bytes on %s%s", bytes, p->name,
+		return ibcc_perf_fail(e, why(0), "ibv_reg_mr of %zu byte%s on %s%s", bytes,
+				      ibcc_text_plural(bytes, "", "s"), p->name,
 				      errno == ENOMEM ? " (what does \"ulimit -l\" allow?)" : "");
 	return 0;
 }

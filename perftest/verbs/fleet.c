@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <ibcc/grow.h>
+#include <ibcc/text.h>
 
 #include "perftest/verbs/session.h"
 #include "perftest/verbs/token.h"
@@ -73,7 +74,7 @@ static int add_members(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 
 	f->member = calloc(n ? n : 1, sizeof(*f->member));
 	if (!f->member)
-		return ibcc_perf_fail(e, ENOMEM, "%u hosts", n);
+		return ibcc_perf_fail(e, ENOMEM, "%u host%s", n, ibcc_text_plural(n, "", "s"));
 	for (i = 0; i < v->n_hosts; i++)
 		add_member(f, v->host[i].name, &v->host[i]);
 	for (i = 0; !v->n_hosts && i < s->topo->n_nodes; i++)
@@ -319,7 +320,9 @@ static int hear_all(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 	struct pollfd *p = calloc(f->n_members, sizeof(*p));
 	uint32_t left = f->n_members, i;
 	json_t *o;
-	int rc = p ? 0 : ibcc_perf_fail(e, ENOMEM, "%u hosts", f->n_members);
+	int rc = p ? 0
+		   : ibcc_perf_fail(e, ENOMEM, "%u host%s", f->n_members,
+				    ibcc_text_plural(f->n_members, "", "s"));
 
 	for (i = 0; p && i < f->n_members; i++)
 		p[i] = (struct pollfd){ .fd = f->member[i].wire.fd, .events = POLLIN };
@@ -327,8 +330,8 @@ static int hear_all(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 		int n = poll(p, f->n_members, ANSWER_TIMEOUT_MS);
 
 		if (n <= 0 && (!n || errno != EINTR))
-			rc = ibcc_perf_fail(e, n ? errno : ETIMEDOUT, "%u hosts do not answer",
-					    left);
+			rc = ibcc_perf_fail(e, n ? errno : ETIMEDOUT, "%u %s not answer", left,
+					    ibcc_text_plural(left, "host does", "hosts do"));
 		for (i = 0; n > 0 && i < f->n_members && !rc; i++) {
 			if (!p[i].revents)
 				continue;
@@ -348,7 +351,9 @@ static int introduce(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 {
 	json_t **list = calloc(f->n_members, sizeof(*list)), *o;
 	uint32_t i;
-	int rc = list ? 0 : ibcc_perf_fail(e, ENOMEM, "%u hosts", f->n_members);
+	int rc = list ? 0
+		      : ibcc_perf_fail(e, ENOMEM, "%u host%s", f->n_members,
+				       ibcc_text_plural(f->n_members, "", "s"));
 
 	for (i = 0; list && i < f->n_members; i++) {
 		list[i] = json_array();

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/text.h>
+
 #define MESSAGE_MAX_BYTES (1u << 30)
 #define WINDOW_MAX        65535
 
@@ -116,11 +118,14 @@ static int read_lists(struct ibcc_perf_job *j, json_t *flows, json_t *ends, stru
 	size_t n_flows = json_array_size(flows), n_ends = json_array_size(ends), i;
 
 	if (!n_flows || n_flows > IBCC_PERF_MAX_FLOWS || !n_ends || n_ends > IBCC_PERF_MAX_ENDS)
-		return ibcc_perf_fail(e, EPROTO, "%zu flows with %zu ends", n_flows, n_ends);
+		return ibcc_perf_fail(e, EPROTO, "%zu flow%s with %zu end%s", n_flows,
+				      ibcc_text_plural(n_flows, "", "s"), n_ends,
+				      ibcc_text_plural(n_ends, "", "s"));
 	j->flow = calloc(n_flows, sizeof(*j->flow));
 	j->end = calloc(n_ends, sizeof(*j->end));
 	if (!j->flow || !j->end)
-		return ibcc_perf_fail(e, ENOMEM, "%zu flows", n_flows);
+		return ibcc_perf_fail(e, ENOMEM, "%zu flow%s", n_flows,
+				      ibcc_text_plural(n_flows, "", "s"));
 	j->n_flows = (uint32_t)n_flows;
 	j->n_ends = (uint32_t)n_ends;
 	for (i = 0; i < n_flows; i++)

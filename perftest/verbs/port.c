@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <ibcc/text.h>
+
 #define GIDS_MAX 256
 
 /* The errno of a failed call. Verbs set errno or return it, and some providers do neither. */
@@ -197,14 +199,14 @@ int ibcc_perf_port_completions(struct ibcc_perf_port *p, uint32_t n, struct ibcc
 
 	if (n > (uint32_t)p->device.max_cqe)
 		return ibcc_perf_fail(e, 0,
-				      "the plan needs %u completions at once here, %s has "
-				      "%d: smaller windows or fewer queue pairs are needed",
-				      n, p->name, p->device.max_cqe);
+				      "the plan needs %u completion%s at once here, %s has %d: "
+				      "smaller windows or fewer queue pairs are needed",
+				      n, ibcc_text_plural(n, "", "s"), p->name, p->device.max_cqe);
 	errno = 0;
 	p->cq = ibv_create_cq(p->context, (int)n, NULL, p->channel, 0);
 	if (!p->cq)
-		return ibcc_perf_fail(e, why(), "ibv_create_cq of %u completions on %s", n,
-				      p->name);
+		return ibcc_perf_fail(e, why(), "ibv_create_cq of %u completion%s on %s", n,
+				      ibcc_text_plural(n, "", "s"), p->name);
 	if (!p->channel)
 		return 0;
 	rc = ibv_req_notify_cq(p->cq, 0);

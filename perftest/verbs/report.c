@@ -9,6 +9,7 @@
 #include <ibcc/json.h>
 #include <ibcc/plot.h>
 #include <ibcc/table.h>
+#include <ibcc/text.h>
 
 #include "perftest/bench/report.h"
 #include "perftest/verbs/counters.h"
@@ -119,7 +120,8 @@ static void print_counters(json_t *counters, FILE *out)
 	json_t *value;
 
 	if (retries >= 0)
-		fprintf(out, " %lld retries;", (long long)retries);
+		fprintf(out, " %lld retr%s;", (long long)retries,
+			ibcc_text_plural((uint64_t)retries, "y", "ies"));
 	else
 		fputs(" retries unknown;", out);
 	json_object_foreach (counters, key, value) {
@@ -146,9 +148,10 @@ static void notes(const struct ibcc_perf_fleet *fleet, const struct ibcc_perf_re
 				"%s could not keep up: %.1f %% of its messages were given up\n",
 				s->flow[i].name, 100 * behind(f));
 		if (f->bad)
-			fprintf(out, "%s: %llu of %llu messages that were compared are WRONG\n",
-				s->flow[i].name, (unsigned long long)f->bad,
-				(unsigned long long)f->verified);
+			fprintf(out, "%s: of %llu message%s compared, %llu %s WRONG data\n",
+				s->flow[i].name, (unsigned long long)f->verified,
+				ibcc_text_plural(f->verified, "", "s"), (unsigned long long)f->bad,
+				ibcc_text_plural(f->bad, "has", "have"));
 	}
 	if (json_object_size(r->counters))
 		fputs("\ncounters of the hosts' ports, of this run:\n", out);

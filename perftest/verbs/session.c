@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <ibcc/json.h>
+#include <ibcc/text.h>
 
 #include "perftest/verbs/cm.h"
 #include "perftest/verbs/counters.h"
@@ -86,7 +87,8 @@ static int open_ends(struct session *s)
 	rc = ibcc_perf_port_completions(&s->port, n ? n : 1, s->e);
 	s->end = calloc(s->job.n_ends, sizeof(*s->end));
 	if (!rc && !s->end)
-		rc = ibcc_perf_fail(s->e, ENOMEM, "%u connections", s->job.n_ends);
+		rc = ibcc_perf_fail(s->e, ENOMEM, "%u connection%s", s->job.n_ends,
+				    ibcc_text_plural(s->job.n_ends, "", "s"));
 	for (i = 0; i < s->job.n_ends && !rc; i++)
 		rc = ibcc_perf_end_open(&s->end[i], &s->port, &s->job.flow[s->job.end[i].flow],
 					&s->job.end[i], i, s->e);
@@ -125,7 +127,10 @@ static int connect_by_cm(struct session *s, const json_t *ends)
 {
 	struct ibcc_perf_cm_peer *peer = calloc(s->job.n_ends, sizeof(*peer));
 	const char *address;
-	int rc = peer ? 0 : ibcc_perf_fail(s->e, ENOMEM, "%u connections", s->job.n_ends), port;
+	int rc = peer ? 0
+		      : ibcc_perf_fail(s->e, ENOMEM, "%u connection%s", s->job.n_ends,
+				       ibcc_text_plural(s->job.n_ends, "", "s")),
+	    port;
 
 	for (uint32_t i = 0; i < s->job.n_ends && !rc; i++)
 		if (json_unpack(json_array_get(ends, i), "{ss si}", "cm_address", &address,
@@ -149,8 +154,10 @@ static int connect_ends(struct session *s, const json_t *o, json_t **answer)
 	int rc = 0;
 
 	if (json_array_size(ends) != s->job.n_ends)
-		return ibcc_perf_fail(s->e, EPROTO, "%zu addresses for %u connections",
-				      json_array_size(ends), s->job.n_ends);
+		return ibcc_perf_fail(s->e, EPROTO, "%zu address%s for %u connection%s",
+				      json_array_size(ends),
+				      ibcc_text_plural(json_array_size(ends), "", "es"),
+				      s->job.n_ends, ibcc_text_plural(s->job.n_ends, "", "s"));
 	for (uint32_t i = 0; i < s->job.n_ends && !rc; i++)
 		if (ibcc_perf_address_read(&s->end[i].remote, json_array_get(ends, i)))
 			rc = ibcc_perf_fail(s->e, EPROTO, "address of connection %u", i);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <ibcc/now.h>
+#include <ibcc/text.h>
 
 #define GRACE_MS    20000 /* time beyond the end, for messages under way and the results */
 #define SAMPLES_MAX 20000u
@@ -314,7 +315,8 @@ int ibcc_perf_stretch(struct ibcc_perf_fleet *f, int signal_fd, ibcc_perf_live_f
 	r->counters = json_object();
 	run.window_ns = to_ns - from_ns;
 	rc = r->flow && r->counters && fd ? begin(&run, from_ns, to_ns)
-					  : ibcc_perf_fail(e, ENOMEM, "%u flows", r->n_flows);
+					  : ibcc_perf_fail(e, ENOMEM, "%u flow%s", r->n_flows,
+							   ibcc_text_plural(r->n_flows, "", "s"));
 	while (!rc && !(run.stopped && all(f, true)))
 		rc = wait_for(&run, fd, signal_fd, end_ms);
 	r->window_s = (double)run.window_ns / 1e9;

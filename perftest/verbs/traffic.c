@@ -10,6 +10,7 @@
 
 #include <ibcc/now.h>
 #include <ibcc/rng.h>
+#include <ibcc/text.h>
 
 #define BATCH        32
 #define DRAIN_NS     10000000000ull /* longest wait for messages under way at the end */
@@ -34,7 +35,8 @@ int ibcc_perf_traffic_init(struct ibcc_perf_traffic *t, const struct ibcc_perf_j
 	*t = (struct ibcc_perf_traffic){ .job = j, .port = p, .end = ends };
 	t->stream = calloc(j->n_flows, sizeof(*t->stream));
 	if (!t->stream)
-		return ibcc_perf_fail(e, ENOMEM, "%u flows", j->n_flows);
+		return ibcc_perf_fail(e, ENOMEM, "%u flow%s", j->n_flows,
+				      ibcc_text_plural(j->n_flows, "", "s"));
 	for (i = 0; i < j->n_flows; i++)
 		t->stream[i].flow = &j->flow[i];
 	for (i = 0; i < j->n_ends; i++)
@@ -44,7 +46,8 @@ int ibcc_perf_traffic_init(struct ibcc_perf_traffic *t, const struct ibcc_perf_j
 
 		s->end = calloc(s->n_ends + 1u, sizeof(*s->end));
 		if (!s->end)
-			return ibcc_perf_fail(e, ENOMEM, "%u connections", s->n_ends);
+			return ibcc_perf_fail(e, ENOMEM, "%u connection%s", s->n_ends,
+					      ibcc_text_plural(s->n_ends, "", "s"));
 		/* Without a rate, nothing would hold the flow back. */
 		if (s->n_ends && ibcc_arrivals_paced(s->flow->arrivals) &&
 		    !(s->flow->rate_mbps > 0) && !p->rate_mbps)
@@ -138,13 +141,13 @@ static int post_due(struct run *r, uint64_t now_ns)
 
 static int completion_error(struct run *r, const struct ibv_wc *wc, const struct ibcc_perf_end *x)
 {
+	uint64_t done = x->spec->active ? x->posted : x->received;
 	char name[200];
 
 	return ibcc_perf_fail(
-		r->e, 0, "%s: completion with error after %llu messages: %s%s",
-		ibcc_perf_end_name(x, name, sizeof(name)),
-		(unsigned long long)(x->spec->active ? x->posted : x->received),
-		ibv_wc_status_str(wc->status),
+		r->e, 0, "%s: completion with error after %llu message%s: %s%s",
+		ibcc_perf_end_name(x, name, sizeof(name)), (unsigned long long)done,
+		ibcc_text_plural(done, "", "s"), ibv_wc_status_str(wc->status),
 		wc->status == IBV_WC_RETRY_EXC_ERR ? " (the peer or the path to it is gone)" : "");
 }
 
@@ -309,10 +312,10 @@ static int keep_time(struct run *r, uint64_t now_ns)
 		r->finished = true;
 		rc = obey(r, r->l->finished(r->l->arg, now_ns));
 	} else if (r->finishing && !r->finished && now_ns > r->finish_ns + DRAIN_NS) {
-		rc = ibcc_perf_fail(r->e, 0,
-				    "%llu messages are still under way %llu s after the "
-				    "end",
-				    (unsigned long long)r->t->on_way, DRAIN_NS / 1000000000u);
+		rc = ibcc_perf_fail(r->e, 0, "%llu %s still under way %llu s after the end",
+				    (unsigned long long)r->t->on_way,
+				    ibcc_text_plural(r->t->on_way, "message is", "messages are"),
+				    DRAIN_NS / 1000000000u);
 	} else if (!r->finishing && now_ns >= r->next_report_ns) {
 		r->next_report_ns +=
 			r->l->report_ns * ((now_ns - r->next_report_ns) / r->l->report_ns + 1);

@@ -282,7 +282,7 @@ static void test_adaptive_routing(void **state)
 	assert_int_equal(l.tr->stats.sets, 0);
 	assert_int_equal(l.c.act_err, -EPERM);
 	assert_non_null(
-		strstr(l.c.blocked.text, "1 switches do not route by their forwarding table"));
+		strstr(l.c.blocked.text, "1 switch does not route by the forwarding table"));
 	assert_non_null(strstr(l.c.blocked.text, "for SL 0, 1:"));
 	assert_non_null(strstr(l.c.blocked.text, "trust_lft"));
 	/* It goes on looking. */

@@ -64,10 +64,10 @@ equal "and no Set is sent" "$(set_mads)" "$sets"
 wait_until 20 planned || fail "nothing is planned"
 typed $'y\n' apply --skip-unsupported
 [ "$rc" = 0 ] || fail "$(cat "$TMP/terminal.log")"
-check "a yes on a terminal: apply" grep -q 'changes verified' "$TMP/terminal.log"
+check "a yes on a terminal: apply" grep -q 'changes\? verified' "$TMP/terminal.log"
 typed $'y\n' rollback
 [ "$rc" = 0 ] || fail "$(cat "$TMP/terminal.log")"
-check "a yes on a terminal: rollback" grep -q 'changes verified' "$TMP/terminal.log"
+check "a yes on a terminal: rollback" grep -q 'changes\? verified' "$TMP/terminal.log"
 typed $'y\n' disable
 [ "$rc" = 0 ] || fail "$(cat "$TMP/terminal.log")"
 check "a yes on a terminal: disable" grep -q 'Nothing to change' "$TMP/terminal.log"

@@ -10,7 +10,7 @@ start_sim "$SCENARIO"
 start_opensm --plugin
 start_tuned
 tune history --plot "$TMP/none.svg" >"$TMP/plot.log" 2>&1 && [ ! -s "$TMP/none.svg" ] && fail "a drawing of nothing"
-made() { tune apply -y >"$TMP/apply.log" 2>&1 && grep -q ' changes verified' "$TMP/apply.log"; }
+made() { tune apply -y >"$TMP/apply.log" 2>&1 && grep -q ' changes\? verified' "$TMP/apply.log"; }
 wait_until 30 made || fail "there is nothing to apply: $(tail -n 3 "$TMP/apply.log")"
 id=$(tune history -j --limit 1 | jq '.transactions[0].id')
 wait_until 30 history '.transaction.effect.after != null' "$id" || fail "the effect is not measured: $(jq -c .transaction.effect "$TMP/history.json")"

@@ -61,7 +61,7 @@ state() { tune status -j | jq -e "$1" >/dev/null; }
 wait_until 10 state '.state == "ok"' || fail "$(tune status)"
 ok "the daemon has all nodes"
 write_keys "$h1" 0xbad
-wait_until 20 state '.state == "degraded" and (.reason | test("1 nodes probably want another CC_Key.*\"H1\".*key_dir"))' ||
+wait_until 20 state '.state == "degraded" and (.reason | test("1 node probably wants another CC_Key.*\"H1\".*key_dir"))' ||
 	fail "$(tune status)"
 ok "a wrong key is told, and which option to set"
 tune status --detailed-exitcode >/dev/null

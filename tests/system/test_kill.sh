@@ -93,7 +93,7 @@ begin_push()
 	done
 	return 1
 }
-made() { tune apply -y >"$TMP/apply.log" 2>&1 && grep -q ' changes verified' "$TMP/apply.log"; }
+made() { tune apply -y >"$TMP/apply.log" 2>&1 && grep -q ' changes\? verified' "$TMP/apply.log"; }
 planned() { tune plan -j >"$TMP/plan.json" 2>"$TMP/tune.log" && jq -e '.writes > 0' "$TMP/plan.json"; }
 
 kill_daemon() { kill -KILL "$TUNED_PID"; wait "$TUNED_PID" 2>/dev/null; start_tuned; }

@@ -13,7 +13,7 @@ odd() { jq -r '.odd[] | "\(.node) \(.field)[\(.index)] \(.value) \(.usual) \(.wi
 
 tune show --odd >"$TMP/odd.log" || fail "show --odd: $(cat "$TMP/odd.log")"
 equal "nothing is odd" "$(cat "$TMP/odd.log")" \
-	"Nothing is odd: 6 ports of 2 device types have the settings that are usual for their type."
+	"Nothing is odd: 6 ports of 2 device types have the settings that are usual for the type."
 lid=$(stock ibnetdiscover | sed -n 's/.*"H2" lid \([0-9]*\) .*/\1/p' | head -n 1)
 stock ibccconfig CACongestionSetting "$lid" 0 0x0006 150 4 0 0 >"$TMP/cc.log" 2>&1 || fail "ibccconfig: $(cat "$TMP/cc.log")"
 before=$(sets)
@@ -40,7 +40,7 @@ start_opensm
 for node in S1 S2 H1 H2 H3 H4; do sim set "nvidia_cc.$node=on" >/dev/null; done
 tune show --odd >"$TMP/odd.log" || fail "show --odd: $(cat "$TMP/odd.log")"
 equal "NVIDIA: nothing is odd" "$(cat "$TMP/odd.log")" \
-	"Nothing is odd: 6 ports of 2 device types have the settings that are usual for their type."
+	"Nothing is odd: 6 ports of 2 device types have the settings that are usual for the type."
 sim set nvidia_ai_rate.H4=40 >/dev/null
 tune show --odd -j >"$TMP/odd.json" || fail "show --odd -j"
 equal "NVIDIA: an adapter that raises its rate faster" "$(odd)" "H4 nvidia.HCARPParameters.rpg_ai_rate[] 40 5 3/4"

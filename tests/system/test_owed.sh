@@ -69,7 +69,7 @@ check "as it says" grep -q 'Nothing to change' "$TMP/check.log"
 # --- disable --------------------------------------------------------------------------------------
 applied
 unplug
-fails "so does a disable" '1 nodes that have settings of ibcc-tune are not on the fabric.*; ibcc-tuned does the rest' tune disable -y
+fails "so does a disable" '1 node with settings of ibcc-tune is not on the fabric.*; ibcc-tuned does the rest' tune disable -y
 owed 1 || fail "nothing is owed: $(jq -c .owed "$TMP/status.json")"
 plug
 wait_until 30 holds_nobody || fail "source2 is throttled: $(tune history 2>&1 | head -n 5)"

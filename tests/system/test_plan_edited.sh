@@ -73,7 +73,7 @@ ok "the names of the fabric and the words of the daemon are"
 # An unedited plan is made after a yes, by the words of the daemon and the time in the file.
 typed $'y\n' "apply --no-wait $TMP/plan.json"
 [ "$rc" = 0 ] || fail "the plan as it was: $(cat "$TMP/terminal.log")"
-check "the plan as it was is made" grep -qE 'CCTI_Timer 0-15 0 .* Make these [0-9]+ changes\? .* changes verified' "$TMP/terminal.log"
+check "the plan as it was is made" grep -qE 'CCTI_Timer 0-15 0 .* Make these [0-9]+ changes\? .* changes? verified' "$TMP/terminal.log"
 made=$(date -u -d "@$(jq .made "$TMP/plan.json")" '+%Y-%m-%d %H:%M:%S')
 equal "the history says from which file" "$(tune history -j | jq -r '.transactions[0].summary' | sed -n 's/.*; //p')" "from a plan file of $made UTC"
 

@@ -79,7 +79,7 @@ lid_of() { stock ibnetdiscover | sed -n "s/.*\"$1\".* lid \([0-9]*\) .*/\1/p" | 
 told() { stock vendstat -N "$(lid_of "$1")" | sed -n 's/^fw_version: *//p'; }
 equal "as vendstat reads it" "$(told cx3) $(told cx6a) $(told leaf)" "02.42.5000 20.31.1014 15.2008.2036"
 equal "what is on is told" "$(jq -r .nvidia "$TMP/probe.json" | grep -c 'is on at some nodes')" 1
-equal "and routes" "$(jq -r .routing "$TMP/probe.json" | grep -c '1 switches .* for SL 1:')" 1
+equal "and routes" "$(jq -r .routing "$TMP/probe.json" | grep -c '1 switch .* for SL 1:')" 1
 
 same "the record is the answer" "$TMP/probe.json" "$TMP/record.json"
 stock ibnetdiscover >"$TMP/discovered"

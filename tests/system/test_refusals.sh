@@ -16,7 +16,7 @@ wait_until 40 tuned || fail "nothing is tuned: $(say)"
 equal "a fabric that answers" "$(jq -c .reason "$TMP/status.json")" null
 for status in 0x000c 0x0001; do
 	STATUS=$status all >"$TMP/set.log" 2>&1 || fail "ibcc-sim set: $(cat "$TMP/set.log")"
-	wait_until 40 status '.state == "degraded" and (.reason | test("nodes answer congestion control requests with errors now"))' ||
+	wait_until 40 status '.state == "degraded" and (.reason | test("nodes? answers? congestion control requests with errors now"))' ||
 		fail "status $status: not told: $(say)"
 	ok "status $status: $(jq -r .reason "$TMP/status.json")"
 	STATUS=0 all >"$TMP/set.log" 2>&1 || fail "ibcc-sim set"

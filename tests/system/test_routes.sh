@@ -64,7 +64,7 @@ wait_until 60 seen || fail "$(tune status)"
 ok "the one of this SL is told"
 # A record is for others to see.
 tune probe --save "$TMP/record.json" >/dev/null || fail "probe"
-check "a record of devices tells of such routing" jq -e '.routing | test("1 switches .* for SL 2:")' "$TMP/record.json"
+check "a record of devices tells of such routing" jq -e '.routing | test("1 switch .* for SL 2:")' "$TMP/record.json"
 without "and has no names" "$TMP/record.json" -E 'leaf|sink|source'
 check "in the log, too" grep -q 'observed only: leaf2 port 3 (SL 2)' "$TMP/tuned.log"
 marking() { tune show -j | jq -c '[.nodes[] | select(.node == "leaf2") | .SwitchPortCongestionSetting[].port]'; }

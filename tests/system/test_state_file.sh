@@ -66,13 +66,13 @@ rows=$("$IBCC_BUILD/tests/system/damage_state" "$TMP/state.db" \
 	WHERE attr_id = 20 AND node = '$marker'") || fail "damage_state"
 [ "$rows" -gt 0 ] || fail "no row of \"$marker\": $(sim settings -j)"
 start_tuned
-wait_until 30 status '.state == "degraded" and (.state_trouble | test("rows of 1 settings are damaged.*SwitchCongestionSetting.*disable"))' ||
+wait_until 30 status '.state == "degraded" and (.state_trouble | test("1 setting is damaged.*SwitchCongestionSetting.*disable"))' ||
 	fail "damaged rows are not told: $(say)"
 ok "status: $(jq -r .state_trouble "$TMP/status.json")"
 rc=0
 tune rollback -y >"$TMP/rollback.log" 2>&1 || rc=$?
 [ $rc = 1 ] || fail "rollback exits $rc: $(cat "$TMP/rollback.log")"
-grep -q '1 settings could not be restored.*SwitchCongestionSetting of transaction .*checksum.*ibcc-tune disable' "$TMP/rollback.log" ||
+grep -q '1 setting could not be restored.*SwitchCongestionSetting of transaction .*checksum.*ibcc-tune disable' "$TMP/rollback.log" ||
 	fail "$(cat "$TMP/rollback.log")"
 others() { jq -c --arg n "$marker" '[.[] | select(.node != $n)]'; }
 equal "the others are restored" "$(settings | others)" "$(echo "$untuned" | others)"

@@ -6,7 +6,7 @@
 
 settings() { sim settings -j | jq -cS '[.rows[] | del(.lid, .summary)]'; }
 status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json" >/dev/null; }
-made() { tune apply -y --no-wait >"$TMP/apply.log" 2>&1 && grep -q ' changes verified' "$TMP/apply.log"; }
+made() { tune apply -y --no-wait >"$TMP/apply.log" 2>&1 && grep -q ' changes\? verified' "$TMP/apply.log"; }
 as_before() { [ "$(settings)" = "$untuned" ]; }
 
 start_sim "$SCENARIO"

@@ -55,7 +55,7 @@ static void test_sorted(void **state)
 	log_pair(f, slow, 4, 6, 2);
 	pass(f);
 	ibcc_estimate_explain(f->t, at(f, slow), buf, sizeof(buf));
-	assert_non_null(strstr(buf, " and 1 more flows of 18 packets"));
+	assert_non_null(strstr(buf, " and 1 more flow of 18 packets"));
 }
 
 /* LIDs that no port has, packets that never pass the switch: untrusted input. */

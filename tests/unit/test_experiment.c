@@ -169,7 +169,7 @@ static void bad_files(void **state)
 	load_bad(HEAD "rows: [{name: n, unit: u, value: \"(1\"}]\n", ":10:", "want )");
 	load_bad(HEAD "rows: [{name: n, unit: u, value: \"1 2\"}]\n", ":10:", "after the end");
 	load_bad(HEAD "rows: [{name: n, unit: u, value: \"MBps(one)\"}]\n",
-		 ":10:", "got 1 arguments for MBps, want 2");
+		 ":10:", "got 1 argument for MBps, want 2");
 	load_bad(HEAD "rows: [{name: n, unit: u, value: \"fairness(one, all, x)\"}]\n",
 		 ":10:", "got \"x\", want a number");
 	load_bad(HEAD "rows: [{name: n, unit: u, value: \"trend(a, b)\"}]\n",

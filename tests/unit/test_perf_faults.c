@@ -275,7 +275,7 @@ static void test_hostile(void **state)
 		{ "{\"do\":\"hello\"}\n{\"do\":\"open\"}\n", "what is to be opened" },
 		{ "{\"do\":\"hello\"}\n{\"do\":\"open\",\"job\":{\"device\":\"../x\"}}\n",
 		  "what is to be opened" },
-		{ "JOB{\"do\":\"connect\",\"ends\":[]}\n", "0 addresses for 1 connections" },
+		{ "JOB{\"do\":\"connect\",\"ends\":[]}\n", "0 addresses for 1 connection" },
 		{ "JOB{\"do\":\"connect\",\"ends\":[7]}\n", "address of connection 0" },
 		{ "JOB{\"do\":\"start\",\"from_ns\":0,\"to_ns\":1,\"report_ns\":1000000}\n",
 		  "a request that does not fit here: start" },

@@ -63,7 +63,7 @@ static void test_again_and_again(void **state)
 	assert_true(is_trouble(&x));
 	assert_non_null(strstr(x.why.text, "CACongestionSetting of \"src3\" 0x"));
 	assert_non_null(strstr(x.why.text, "was repaired 4 times in 25 polling cycles"));
-	assert_non_null(strstr(x.why.text, "(as do 1 more attributes)"));
+	assert_non_null(strstr(x.why.text, "(as does 1 more attribute)"));
 	repair(&x, IBCC_REPAIRS_HOLD + 1);
 	assert_false(is_trouble(&x));
 	finish(&x);

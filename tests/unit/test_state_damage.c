@@ -90,7 +90,7 @@ static void test_named(void **state)
 	assert_int_equal(p.n, 1);
 	ibcc_plan_fini(&p);
 	assert_int_equal(ibcc_state_check(s, &why), -EIO);
-	assert_non_null(strstr(why.text, "rows of 1 settings are damaged"));
+	assert_non_null(strstr(why.text, ": 1 setting is damaged"));
 	assert_non_null(strstr(why.text, "ibcc-tune disable"));
 	assert_string_equal(ibcc_state_trouble(s), why.text);
 	assert_int_equal(ibcc_state_give_up_damaged(s, &why), 0);

@@ -21,6 +21,16 @@ static void test_sentences(void **state)
 	assert_int_equal(x.n, strlen(buf));
 }
 
+/* One is singular, none and many are plural; more than 32 bits are not cut off. */
+static void test_plural(void **state)
+{
+	(void)state;
+	assert_string_equal(ibcc_text_plural(0, "node", "nodes"), "nodes");
+	assert_string_equal(ibcc_text_plural(1, "node", "nodes"), "node");
+	assert_string_equal(ibcc_text_plural(2, "", "s"), "s");
+	assert_string_equal(ibcc_text_plural((1ull << 32) + 1, "is", "are"), "are");
+}
+
 /* What does not fit is cut off, but counted. */
 static void test_too_long(void **state)
 {
@@ -53,6 +63,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sentences),
+		cmocka_unit_test(test_plural),
 		cmocka_unit_test(test_too_long),
 		cmocka_unit_test(test_hash),
 	};

@@ -134,8 +134,8 @@ static void test_algorithms(void **state)
 	ibcc_vendor_text(&x.v, &text);
 	assert_string_equal(text.text,
 			    "NVIDIA congestion control is on: 2 switches mark, 5 adapters react, "
-			    "algorithm slot 0 (algorithm 1, version 2.3) at 5 of them; 1 nodes "
-			    "have it off");
+			    "algorithm slot 0 (algorithm 1, version 2.3) at 5 of them; 1 node "
+			    "has it off");
 	e->algorithm.algo_status = false;
 	assert_true(ibcc_vendor_algorithm(e, words, sizeof(words)));
 	assert_string_equal(words, "an algorithm other than that of slot 0");
@@ -205,8 +205,8 @@ static void test_on_off(void **state)
 	assert_int_equal(x.v.n_on, 2);
 	assert_true(ibcc_vendor_rules(&x.v));
 	ibcc_vendor_text(&x.v, &text);
-	assert_string_equal(text.text, "NVIDIA congestion control is on: 1 switches mark, 1 "
-				       "adapters react; 6 nodes have it off");
+	assert_string_equal(text.text, "NVIDIA congestion control is on: 1 switch marks, 1 "
+				       "adapter reacts; 6 nodes have it off");
 
 	assert_int_equal(ibcc_settings_init(&s, x.f.topo), 0);
 	for (uint32_t i = 0; i < s.n; i++)

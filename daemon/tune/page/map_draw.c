@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include <ibcc/plot.h>
+#include <ibcc/text.h>
 
 #include "daemon/tune/look.h"
 
@@ -262,8 +263,10 @@ static void draw_fold(const struct tune_map_fold *f, FILE *out)
 {
 	char words[2][48];
 
-	snprintf(words[0], sizeof(words[0]), "%u more switches", f->n_switches);
-	snprintf(words[1], sizeof(words[1]), "with %u adapters", f->n_hosts);
+	snprintf(words[0], sizeof(words[0]), "%u more switch%s", f->n_switches,
+		 ibcc_text_plural(f->n_switches, "", "es"));
+	snprintf(words[1], sizeof(words[1]), "with %u adapter%s", f->n_hosts,
+		 ibcc_text_plural(f->n_hosts, "", "s"));
 	fprintf(out,
 		"<rect class=\"rest\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
 		"rx=\"6\"/>\n",

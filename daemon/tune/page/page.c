@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include <ibcc/page.h>
+#include <ibcc/text.h>
 
 #include "daemon/tune/changes.h"
 #include "daemon/tune/look.h"
@@ -108,10 +109,16 @@ static void write_figures(FILE *out, const json_t *status)
 	ibcc_page_figure(out, "State", tune_str(status, "state"), more);
 	write_now(out, status);
 	if (json_is_object(fabric)) {
+		json_int_t unread =
+			tune_int(fabric, "ports_stale") + tune_int(fabric, "ports_unreachable");
+
 		snprintf(value, sizeof(value), "%lld", tune_int(fabric, "channel_adapters"));
-		snprintf(more, sizeof(more), "%lld switches, %lld links; %lld ports not read",
-			 tune_int(fabric, "switches"), tune_int(fabric, "links"),
-			 tune_int(fabric, "ports_stale") + tune_int(fabric, "ports_unreachable"));
+		snprintf(more, sizeof(more), "%lld switch%s, %lld link%s; %lld port%s not read",
+			 tune_int(fabric, "switches"),
+			 ibcc_text_plural(tune_int(fabric, "switches"), "", "es"),
+			 tune_int(fabric, "links"),
+			 ibcc_text_plural(tune_int(fabric, "links"), "", "s"), unread,
+			 ibcc_text_plural(unread, "", "s"));
 		ibcc_page_figure(out, "Adapters", value, more);
 	}
 	if (json_is_object(mads)) {
@@ -309,8 +316,9 @@ static void write_nodes(FILE *out, bool *any, const char *what, const json_t *li
 
 	if (!o)
 		return;
-	snprintf(text, sizeof(text), "%s%zu nodes, the first of them %s %s: %s",
-		 left_out ? "more than " : "", json_array_size(list), tune_str(o, "node"),
+	snprintf(text, sizeof(text), "%s%zu node%s, the first %s %s: %s",
+		 left_out ? "more than " : "", json_array_size(list),
+		 ibcc_text_plural(json_array_size(list), "", "s"), tune_str(o, "node"),
 		 tune_str(o, "node_guid"), tune_str(o, "reason"));
 	write_sentence(out, any, what, text);
 }

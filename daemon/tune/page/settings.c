@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <ibcc/page.h>
+#include <ibcc/text.h>
 
 #include "daemon/tune/equal.h"
 #include "daemon/tune/page/page.h"
@@ -32,7 +33,8 @@ static void write(FILE *out, const char *heading, const char *const *columns,
 	}
 	ibcc_page_table_end(&t);
 	if (all->n > ROWS) {
-		snprintf(text, sizeof(text), "and %zu other settings", all->n - ROWS);
+		snprintf(text, sizeof(text), "and %zu other setting%s", all->n - ROWS,
+			 ibcc_text_plural(all->n - ROWS, "", "s"));
 		ibcc_page_paragraph(out, text);
 	}
 }
