@@ -168,7 +168,7 @@ int ibcc_cmd_ask(int argc, char **argv)
 	if (!rq) {
 		fprintf(stderr, "ibcc-sim %s: %s\n", cmd,
 			!strcmp(cmd, "set")       ? "want KEY=VALUE..."
-			: !strcmp(cmd, "console") ? "want a line for ibsim's console"
+			: !strcmp(cmd, "console") ? "want a line for the console of ibsim"
 						  : "want no arguments");
 		return 1;
 	}

@@ -112,7 +112,7 @@ int ibcc_cmd_exec(int argc, char **argv)
 		}
 	}
 	if (optind >= argc) {
-		fprintf(stderr, "ibcc-sim exec: no command\n");
+		fprintf(stderr, "ibcc-sim exec: want a command to run\n");
 		return 1;
 	}
 	if (!name) {
@@ -135,8 +135,8 @@ int ibcc_cmd_exec(int argc, char **argv)
 	host = json_string_value(json_object_get(info, "host"));
 	lib = find_umad2sim();
 	if (!lib) {
-		fprintf(stderr, "ibcc-sim exec: there is no libumad2sim.so: install it (Debian: "
-				"libumad2sim0), or say where it is in IBCC_UMAD2SIM\n");
+		fprintf(stderr, "ibcc-sim exec: libumad2sim.so was not found: install it (Debian: "
+				"libumad2sim0), or set IBCC_UMAD2SIM to its path\n");
 		return 1;
 	}
 	ibcc_sim_clock_path(name, clock, sizeof(clock));

@@ -28,7 +28,7 @@ json_t *ibcc_control_ask(const char *name, json_t *rq, char *why, size_t len)
 	ibcc_control_address(name, address, sizeof(address));
 	rc = ibcc_jsonl_ask(address, rq, ANSWER_TIMEOUT_S, &reply);
 	if (rc == -ECONNREFUSED || rc == -ENAMETOOLONG)
-		snprintf(why, len, "no simulator named %s", name);
+		snprintf(why, len, "no simulator named %s is running", name);
 	else if (rc)
 		snprintf(why, len, "the simulator %s does not answer", name);
 	json_decref(rq);
@@ -65,10 +65,10 @@ int ibcc_control_find(char *name, size_t name_len, char *why, size_t len)
 	if (found == 1)
 		return 0;
 	if (!found) {
-		snprintf(why, len, "no simulator is running");
+		snprintf(why, len, "no simulator is running: start one with ibcc-sim run");
 		return -ENOENT;
 	}
-	snprintf(why, len, "%zu simulators are running (%s%s): choose one by --name", found, names,
-		 used < sizeof(names) ? "" : " ...");
+	snprintf(why, len, "%zu simulators are running (%s%s): choose one with --name", found,
+		 names, used < sizeof(names) ? "" : " ...");
 	return -ENOTUNIQ;
 }

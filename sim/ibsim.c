@@ -139,7 +139,7 @@ static int on_child(sd_event_source *src, const siginfo_t *si, void *arg)
 	}
 	snprintf(why, sizeof(why), "ibsim %s %d%s%s",
 		 si->si_code == CLD_EXITED ? "ended with status" : "was ended by signal",
-		 si->si_status, s->last_len ? ", last words:\n" : "", s->last);
+		 si->si_status, s->last_len ? "; its last output:\n" : "", s->last);
 	sd_event_source_set_enabled(src, SD_EVENT_OFF);
 	if (s->done)
 		s->done(s->done_arg, "ibsim has ended\n");

@@ -195,8 +195,8 @@ static json_t *console(struct ibcc_requests *q, const struct ibcc_jsonl_request 
 	int err = line ? ibcc_ibsim_console(q->ibsim, line, on_printed, q) : -EINVAL;
 
 	if (err == -EBUSY)
-		return ibcc_jsonl_error(err,
-					"ibsim's console is busy with another line: try again");
+		return ibcc_jsonl_error(
+			err, "the console of ibsim is busy with another line: try again");
 	if (err)
 		return ibcc_jsonl_error(err, "console: want one line of at most 125 characters");
 	q->console_client = r->client;
@@ -224,7 +224,7 @@ void ibcc_requests_answer(void *arg, const struct ibcc_jsonl_request *r)
 	while (cmd && i < sizeof(commands) / sizeof(*commands) && strcmp(cmd, commands[i].name))
 		i++;
 	if (!cmd) {
-		answer = ibcc_jsonl_error(-EINVAL, "no cmd");
+		answer = ibcc_jsonl_error(-EINVAL, "want a request with \"cmd\"");
 	} else if (i < sizeof(commands) / sizeof(*commands)) {
 		answer = commands[i].answer(q);
 	} else if (!strcmp(cmd, "info")) {

@@ -153,7 +153,7 @@ static void on_found(void *arg, struct ibcc_topo *t)
 	int err = t ? ibcc_sim_fabric_update(s->fabric, t) : -ECONNREFUSED;
 
 	if (err) {
-		fail(s, "the fabric that ibsim shows", err);
+		fail(s, "cannot take over the fabric from ibsim", err);
 		return;
 	}
 	s->seen = true;
@@ -204,12 +204,12 @@ static void on_died(void *arg, const char *why)
 		sd_event_exit(s->ev, 1);
 		return;
 	}
-	fprintf(stderr, "ibcc-sim: starting ibsim again; the subnet manager has to bring its "
-			"fabric up again\n");
+	fprintf(stderr, "ibcc-sim: starting ibsim again; the subnet manager has to configure the "
+			"fabric again\n");
 	ibcc_ibsim_free(s->ibsim);
 	err = start_ibsim(s);
 	if (err) {
-		fail(s, "ibsim", err);
+		fail(s, "cannot start ibsim again", err);
 		return;
 	}
 	ibcc_upstream_restart(s->up);
@@ -230,14 +230,14 @@ static int start_ibsim(struct simulator *s)
 
 static void on_engine_failed(void *arg, int err)
 {
-	fail(arg, "engine", err);
+	fail(arg, "the packet engine failed", err);
 }
 
 static int on_start_timeout(sd_event_source *src, uint64_t usec, void *arg)
 {
 	(void)src;
 	(void)usec;
-	fail(arg, "ibsim", -ETIMEDOUT);
+	fail(arg, "ibsim shows no fabric", -ETIMEDOUT);
 	return 0;
 }
 
@@ -433,9 +433,9 @@ int ibcc_simulator_run(const struct ibcc_simulator_options *o)
 		r = sd_event_loop(s.ev);
 	else if (!s.refused)
 		fprintf(stderr, "ibcc-sim: %s: %s\n", o->name,
-			r == -EADDRINUSE
-				? "another simulator has this name: choose another one by --name"
-				: strerror(-r));
+			r == -EADDRINUSE ? "a simulator of this name is running: choose another "
+					   "name with --name"
+					 : strerror(-r));
 	ibcc_jsonl_free(s.requests.server);
 	ibcc_proxy_free(s.proxy);
 	ibcc_observer_free(s.observer);

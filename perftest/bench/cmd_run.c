@@ -125,7 +125,8 @@ static int run_one(const char *name, const struct options *o)
 		rc = ibcc_experiment_load(path, &x, &e);
 	if (rc == -ENOENT) {
 		ibcc_yaml_errors_fini(&e);
-		ibcc_command_say("no experiment \"%s\"; `ibcc-bench list` has all", name);
+		ibcc_command_say("there is no experiment \"%s\"; \"ibcc-bench list\" lists all",
+				 name);
 		return IBCC_EXIT_ERROR;
 	}
 	if (rc)

@@ -56,9 +56,9 @@ int ibcc_bench_folder(char *buf, size_t len)
 		if (!ibcc_bench_beside(beside[i], buf, len) && has_experiments(buf))
 			return 0;
 	fprintf(stderr,
-		"%s: found no experiments and scenarios, neither in ../share/ibcc-tune beside its "
-		"own folder, as installed, nor in the source tree that it was built in. Run it "
-		"there, or name files by their paths\n",
+		"%s: found no experiments and scenarios. An installed program has them in "
+		"share/ibcc-tune, beside its bin folder; one in build/ takes those of its source "
+		"tree. Name files by their paths instead\n",
 		program_invocation_short_name);
 	return -ENODATA;
 }
@@ -114,7 +114,8 @@ int ibcc_bench_measure(const char *file, const struct ibcc_words *set, uint32_t 
 					     "topology.routes up-down with model.routing static",
 					     run->measure.deadlock);
 		else if (rc != -ENOMEM)
-			ibcc_yaml_errors_add(e, file, 0, 0, "cannot be run: %s", strerror(-rc));
+			ibcc_yaml_errors_add(e, file, 0, 0, "the simulation failed: %s",
+					     strerror(-rc));
 		ibcc_scenario_fini(&run->scenario);
 	}
 	run->cpu_s = ibcc_now_cpu_s() - start;

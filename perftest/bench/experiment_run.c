@@ -129,7 +129,7 @@ static int done(void *arg, uint64_t i, int rc)
 
 	if (rc) {
 		ibcc_yaml_errors_add(j->e, run->wire ? j->x->wire : j->x->scenario, 0, 0,
-				     "variant %s cannot be run: %s",
+				     "the simulation of variant %s failed: %s",
 				     j->x->variant[run->variant].name,
 				     rc == -EDEADLK ? run->measure.deadlock : strerror(-rc));
 		return rc;

@@ -248,12 +248,13 @@ static double call(struct eval *e, const struct function *f, const struct args *
 	if (v == e->x->n_variants)
 		return fail(e, "got \"%s\", want a variant", a->text[0]);
 	if ((f->f == F_IWARP) != (e->x->wire[0] != '\0'))
-		return fail(e, "%s is for %s", f->name,
+		return fail(e, "the figure %s is only for %s", f->name,
 			    e->x->wire[0] ? "scenarios" : "experiments with mpa");
 	if (f->f == F_IWARP) {
 		if (!ibcc_exp_wire_has(e->x, a->text[1], a->text[2]))
-			return fail(e, "got \"%s, %s\", want a subject and a figure", a->text[1],
-				    a->text[2]);
+			return fail(e,
+				    "got \"%s, %s\", want a subject of mpa and one of its figures",
+				    a->text[1], a->text[2]);
 	} else if (f->f == F_CONN) {
 		if (!ibcc_select_conn_has(a->text[2]))
 			return fail(e, "got \"%s\", want a figure of connections", a->text[2]);

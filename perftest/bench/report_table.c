@@ -80,11 +80,13 @@ int ibcc_report_rows(const struct ibcc_experiment *x, const struct ibcc_exp_opti
 	for (size_t i = 0; i < x->limits.n && !rc; i++)
 		fprintf(out, "\nLIMIT: %s\n", x->limits.w[i]);
 	if (x->wire[0]) {
-		fprintf(out, "\n%zu run%s on this machine's clock, %.1f s of CPU, %.1f s of time\n",
-			r->n_runs, ibcc_text_plural(r->n_runs, "", "s"), r->cpu_s, r->wall_s);
+		fprintf(out, "\n%zu run%s in real time: %.1f s of CPU time in %.1f s\n", r->n_runs,
+			ibcc_text_plural(r->n_runs, "", "s"), r->cpu_s, r->wall_s);
 		return rc;
 	}
-	fprintf(out, "\n%.1f M packet hops for %.3g s of fabric in %.1f s of CPU, %.1f s of time\n",
+	fprintf(out,
+		"\n%.1f million packet hops, %.3g s of simulated time: %.1f s of CPU time in %.1f "
+		"s\n",
 		(double)r->packet_hops / 1e6, r->simulated_s, r->cpu_s, r->wall_s);
 	return rc;
 }
@@ -175,7 +177,8 @@ int ibcc_report_scenario_table(const struct ibcc_exp_run *run, FILE *out)
 	fputc('\n', out);
 	rc = ibcc_table_print(t);
 	fprintf(out,
-		"\n%.1f %% of the fair allocation delivered; %.1f M packet hops in %.2f s of CPU\n",
+		"\n%.1f %% of the fair allocation delivered; %.1f million packet hops in %.2f s of "
+		"CPU time\n",
 		100 * ibcc_measure_ideal_share(m), (double)m->totals.packet_hops / 1e6, run->cpu_s);
 	return rc;
 }

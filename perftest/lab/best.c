@@ -75,7 +75,7 @@ static int check_value(struct ibcc_best *b, const char *file, unsigned int line,
 	b->fits = b->fits || json_object_get(o, "fit");
 	if (value_of(b, o))
 		return 0;
-	ibcc_yaml_errors_add(b->e, file, line, 1, "got no \"%s\" in the result", b->by);
+	ibcc_yaml_errors_add(b->e, file, line, 1, "the result has no \"%s\"", b->by);
 	return -EINVAL;
 }
 

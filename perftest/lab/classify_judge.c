@@ -27,7 +27,7 @@
 #define FEW_WAIT      100u /* permille */
 
 const char *const ibcc_mistake_name[IBCC_N_MISTAKES] = {
-	[IBCC_ROOT_IN_TREE] = "taken for a root: a port that waits",
+	[IBCC_ROOT_IN_TREE] = "taken for a root: a blocked port",
 	[IBCC_ROOT_QUIET] = "taken for a root: a port that is not full",
 	[IBCC_ROOT_MISSED_SLOW] = "missed root: a slow receiver's port",
 	[IBCC_ROOT_MISSED_UP] = "missed root: a full port between switches",
@@ -36,10 +36,10 @@ const char *const ibcc_mistake_name[IBCC_N_MISTAKES] = {
 	[IBCC_SOURCE_OF_NONE] = "taken for a contributor: it is no root's",
 	[IBCC_SOURCE_UNMARKED] = "missed contributor: without BECNs",
 	[IBCC_SOURCE_WEAK] = "missed contributor: too few BECNs",
-	[IBCC_VICTIM_NO_WAIT] = "missed victim: its port hardly waits",
-	[IBCC_VICTIM_OF_NONE] = "missed victim: waits, but behind no root found",
+	[IBCC_VICTIM_NO_WAIT] = "missed victim: its port is hardly blocked",
+	[IBCC_VICTIM_OF_NONE] = "missed victim: blocked, but not by a root that was found",
 	[IBCC_VICTIM_MARKED] = "missed victim: gets BECNs itself",
-	[IBCC_VICTIM_MIXED] = "(left open: suffers, and sends through a root itself)",
+	[IBCC_VICTIM_MIXED] = "(not counted: it suffers, and sends through a root itself)",
 	[IBCC_VICTIM_IS_FINE] = "taken for a victim: loses nothing",
 };
 

@@ -107,7 +107,8 @@ static int print_table(const struct work *w)
 		rc = ibcc_table_add(t, cell);
 	}
 	rc = ibcc_table_end(t, rc);
-	puts("\nkind: FOUND is output-generated taken for it, MISSED for input-generated");
+	puts("\nIn the line kind, FOUND counts slow receivers that the estimator takes for such, "
+	     "MISSED those that it\ntakes for oversubscribed links.");
 	for (int m = 0; m < IBCC_N_MISTAKES; m++)
 		if (w->sum.mistake[m])
 			printf("%8llu  %s\n", (unsigned long long)w->sum.mistake[m],

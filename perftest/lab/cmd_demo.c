@@ -226,8 +226,8 @@ static int demo(const struct ibcc_command *c, int argc, char **argv)
 		ibcc_command_say("%s: %s; logs are in %s/", c->name, strerror(-ret), sys->out);
 	else if (!d.ok)
 		ibcc_command_say("%s: %s", c->name,
-				 stop ? "a process did not stop by itself"
-				      : "tuning did not help enough");
+				 stop ? "the demo had to kill a process that did not stop"
+				      : "tuning brought less than the demo has to show");
 	ibcc_demo_free(sys);
 	free(d.sample);
 	free(d.decisions);

@@ -78,7 +78,7 @@ static int measure(struct osm *o, size_t i)
 		int rc = ibcc_osm_run(&o->tree[i], !k, &r, why, sizeof(why));
 
 		if (rc) {
-			ibcc_command_say("%u-port %u-tree: %s", o->tree[i].m, o->tree[i].n, why);
+			ibcc_command_say("--tree %u,%u: %s", o->tree[i].m, o->tree[i].n, why);
 			return rc;
 		}
 		note_run(o, i, &r, !k);
@@ -298,10 +298,10 @@ static int tell_times(const struct osm *o, const struct ibcc_osm_times *x)
 		scols_unref_table(t);
 		return rc;
 	}
-	printf("\nOne SMP in flight: %.1f us for each, %.2f ns of routing for each LID at each "
-	       "port and "
-	       "level, %.1f ms in any case.\nPolling and pushing have 64 MADs in flight.\n"
-	       "Each tree is predicted from the others, and those not measured from all.\n",
+	printf("\nFitted times, with one SMP in flight: %.1f us for each SMP, %.2f ns of routing "
+	       "for each LID, port and level,\nand %.1f ms for each sweep. Polling and pushing "
+	       "have 64 MADs in flight.\nA measured tree is predicted from the other trees, one "
+	       "that was not measured from all.\n",
 	       x->smp_s * 1e6, x->route_s * 1e9, x->base_s * 1e3);
 	return ibcc_table_print(t);
 }

@@ -138,7 +138,7 @@ static bool holds(const struct row *r)
 static void judge(const struct sums *s, const struct sums *all, struct row *row)
 {
 	const struct row rows[ROWS] = {
-		{ "steady draws where it speaks", "draws", 100, (double)all->speaks, true },
+		{ "steady scenarios with a prediction", "draws", 100, (double)all->speaks, true },
 		{ "speaks in V1", "share", 0.25, part(s[0].speaks, s[0].steady), true },
 		{ "speaks in V2", "share", 0.25, part(s[1].speaks, s[1].steady), true },
 		{ "speaks in V3", "share", 0, part(s[2].speaks, s[2].steady), false },
@@ -261,8 +261,9 @@ static int report(const struct work *w, bool json)
 	}
 	if (!rc && !json) {
 		print_rows(row);
-		printf("%llu draw%s from seed %llu on, of each variant\n", (unsigned long long)w->n,
-		       ibcc_text_plural(w->n, "", "s"), (unsigned long long)w->seed);
+		printf("%llu random scenario%s of each variant, from seed %llu on\n",
+		       (unsigned long long)w->n, ibcc_text_plural(w->n, "", "s"),
+		       (unsigned long long)w->seed);
 	}
 	for (int v = 0; v <= VARIANTS; v++)
 		sums_free(&s[v]);

@@ -52,14 +52,14 @@ struct condition {
 static const struct condition conditions[] = {
 	{ .name = "per-sl", .what = "adapters react by service level", .differs.per_sl = true },
 	{ .name = "no-waits",
-	  .what = "adapters' PortXmitWait reads zero",
+	  .what = "PortXmitWait of adapters reads zero",
 	  .differs.no_waits = true },
 	{ .name = "whole-switch",
 	  .what = "switches mark at all ports or none",
 	  .differs.whole_switch_marks = true },
 	{ .name = "no-logs", .what = "switches have no CongestionLog", .differs.no_logs = true },
-	{ .name = "loss", .what = "5 % of MADs get lost", .differs.lose_percent = 5 },
-	{ .name = "polls", .what = "polls ten times as far apart", .differs.poll_ms = 10 },
+	{ .name = "loss", .what = "5 % of the MADs are lost", .differs.lose_percent = 5 },
+	{ .name = "polls", .what = "polling cycles ten times as long", .differs.poll_ms = 10 },
 	{ .name = "no-cc", .what = "a third of hosts without congestion control", .no_cc = true },
 };
 
@@ -222,7 +222,7 @@ static int print_failures(const struct random *r, uint64_t n)
 			ibcc_table_number(100 * s->start.off, buf[5], IBCC_CELL_BYTES),
 			ibcc_table_number(100 * s->start.live, buf[6], IBCC_CELL_BYTES),
 			buf[4],
-			s->settled.harmed ? "HARMED" : "short of the ideal"
+			s->settled.harmed ? "HARMED" : "below the ideal"
 		};
 
 		if (s->settled.reached && !s->settled.harmed)
@@ -360,8 +360,8 @@ static int print_json(const struct random *r, uint64_t n, const struct row *row,
 
 static void print_totals(const char *when, const struct totals *t, uint64_t n)
 {
-	printf("%s: live reaches 97 %% of the ideal in %.1f %%, is more than 1 %% below off in "
-	       "%llu; mean share of the ideal: off %.2f %%, live %.2f %%\n",
+	printf("%s: live reaches 97 %% of the ideal in %.1f %% of the scenarios, and is more than "
+	       "1 %% below off in %llu; mean share of the ideal: off %.2f %%, live %.2f %%\n",
 	       when, 100 * (double)t->reached / (double)n, (unsigned long long)t->harmed,
 	       100 * t->off, 100 * t->live);
 }
@@ -369,8 +369,9 @@ static void print_totals(const char *when, const struct totals *t, uint64_t n)
 static void print_settling(const struct settling *s)
 {
 	if (s->n)
-		printf("settling: of %llu that change settings, the last change is in pass %u in "
-		       "the median, %u at 75 %%, %u at 90 %%; %llu still change after pass %u\n",
+		printf("settling: scenarios with changes of settings: %llu; polling cycle of the "
+		       "last change: %u (median), %u (75 %%), %u (90 %%); %llu still change after "
+		       "cycle %u\n",
 		       (unsigned long long)s->n, s->median, s->p75, s->p90,
 		       (unsigned long long)s->late, LATE_PASS);
 }
@@ -405,8 +406,8 @@ static int print(const struct random *r, uint64_t n, bool json)
 		printf("%-42s %.3f (target %.3f): %s\n", row[i].name, row[i].measured,
 		       row[i].target, row[i].ok ? "ok" : "not met, beyond chance");
 	if (!ok)
-		puts("each again: ibcc-lab tune --random 1 --seed SEED; "
-		     "ibcc-lab draw SEED prints it as a scenario");
+		puts("repeat one with \"ibcc-lab tune --random 1 --seed SEED\"; \"ibcc-lab draw "
+		     "SEED\" prints it as a scenario file");
 	return ok ? IBCC_EXIT_OK : IBCC_EXIT_ERROR;
 }
 

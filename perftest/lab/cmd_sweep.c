@@ -170,12 +170,12 @@ static void tell(const struct sweep *s)
 	char a[32], b[32];
 
 	if (!s->progress.done) {
-		fprintf(stderr, "all points are there already\n");
+		fprintf(stderr, "the file has the results of all points already\n");
 		return;
 	}
 	fprintf(stderr,
-		"%llu point%s in %s, %.0f an hour; %.0f in an hour of CPU time of a core; all %llu "
-		"take %s at that pace\n",
+		"%llu point%s in %s: %.0f an hour, or %.0f an hour of CPU time; all %llu take %s "
+		"at that pace\n",
 		(unsigned long long)s->progress.done, ibcc_text_plural(s->progress.done, "", "s"),
 		ibcc_progress_time(took, a, sizeof(a)), pace * 3600,
 		3600 * (double)s->progress.done / s->cpu_s, (unsigned long long)s->n_points,
@@ -217,7 +217,9 @@ static int sweep(struct sweep *s)
 	if (!rc)
 		rc = ibcc_sweep_open(&s->file, s->out, id, s->grid, &s->e);
 	if (rc == -EWOULDBLOCK)
-		ibcc_yaml_errors_add(&s->e, s->out, 0, 0, "another sweep writes to it");
+		ibcc_yaml_errors_add(&s->e, s->out, 0, 0,
+				     "another sweep is writing to this file: wait for it, or "
+				     "choose another file with --out");
 	if (rc)
 		return rc;
 	rc = plan(s);

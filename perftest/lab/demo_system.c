@@ -37,7 +37,7 @@ static int complain_of(const struct ibcc_proc *p, const char *what, int err)
 			snprintf(last, sizeof(last), "%.*s", (int)strcspn(line, "\n"), line);
 	if (f)
 		fclose(f);
-	ibcc_command_say("demo: %s: %s %s; its output, in %s, ends with: %s", what, p->name,
+	ibcc_command_say("demo: %s: %s %s; the last line of its output, in %s: %s", what, p->name,
 			 err == -ESRCH ? "has ended" : strerror(-err), p->log,
 			 *last ? last : "nothing");
 	return err;
@@ -110,7 +110,7 @@ static int start_sim(struct demo_system *s)
 			      argv);
 	if (!ret)
 		ret = ibcc_proc_wait_log(&s->sim, log, "ready ", START_MS);
-	return ret ? complain_of(&s->sim, "no simulated fabric", ret) : 0;
+	return ret ? complain_of(&s->sim, "the simulated fabric did not start", ret) : 0;
 }
 
 static int start_opensm(struct demo_system *s)
@@ -149,7 +149,7 @@ static int start_opensm(struct demo_system *s)
 				      file(log, sizeof(log), s->out, "opensm.out"), argv);
 	if (!ret)
 		ret = ibcc_proc_wait_log(&s->opensm, osm_log, "SUBNET UP", START_MS);
-	return ret ? complain_of(&s->opensm, "no subnet manager", ret) : 0;
+	return ret ? complain_of(&s->opensm, "the subnet manager did not start", ret) : 0;
 }
 
 int ibcc_demo_start(struct demo_system *s)
@@ -162,7 +162,7 @@ int ibcc_demo_start(struct demo_system *s)
 	snprintf(s->dir, sizeof(s->dir), "/tmp/ibcc-demo-XXXXXX");
 	if (!mkdtemp(s->dir)) {
 		s->dir[0] = '\0';
-		return complain("cannot make a directory in /tmp", -errno);
+		return complain("cannot make a folder in /tmp", -errno);
 	}
 	ret = start_sim(s);
 	return ret ? ret : start_opensm(s);
@@ -187,7 +187,7 @@ static int read_flows(const struct demo_system *s, struct totals *t)
 	size_t i;
 
 	if (!j)
-		return complain("ibcc-sim flows", err);
+		return complain("ibcc-sim flows failed", err);
 	*t = (struct totals){ .t_ms = number(j, "engine_ns") / 1e6 };
 	json_array_foreach (json_object_get(j, "rows"), i, f) {
 		const char *kind = json_string_value(json_object_get(f, "kind"));
@@ -235,7 +235,7 @@ static int read_settings(const struct demo_system *s, struct sample *sample)
 	size_t i;
 
 	if (!j)
-		return complain("ibcc-sim settings", err);
+		return complain("ibcc-sim settings failed", err);
 	json_array_foreach (json_object_get(j, "rows"), i, row)
 		strongest(row, sample);
 	json_decref(j);
@@ -248,7 +248,8 @@ int ibcc_demo_sample(struct demo_system *s, struct sample *sample, struct totals
 	int ret;
 
 	if (!ibcc_proc_alive(&s->sim) || !ibcc_proc_alive(&s->opensm))
-		return complain("a process of the system died", -ESRCH);
+		return complain("ibcc-sim, opensm or ibcc-tuned ended too early; see their logs",
+				-ESRCH);
 	ret = read_flows(s, t);
 	if (ret)
 		return ret;
@@ -369,16 +370,16 @@ int ibcc_demo_words(struct demo_system *s, struct demo *d)
 	int err = 0;
 
 	if (!ibcc_proc_alive(&s->tuned))
-		return complain("ibcc-tuned ended by itself", -ESRCH);
+		return complain("ibcc-tuned ended too early; see its log", -ESRCH);
 	file(conf, sizeof(conf), s->dir, "ibcc-tuned.yaml");
 	d->report = ibcc_proc_json(argv, ANSWER_MS, &err);
 	if (!d->report)
-		return complain("ibcc-tune report", err);
+		return complain("ibcc-tune report failed", err);
 	d->decisions = read_file(s->tuned.log);
 	drop_levels(d->decisions);
 	j = ask(s, "stats", &err);
 	if (!j)
-		return complain("ibcc-sim stats", err);
+		return complain("ibcc-sim stats failed", err);
 	d->set_mads = count_sets(j);
 	json_decref(j);
 	return 0;
@@ -392,7 +393,8 @@ int ibcc_demo_stop(struct demo_system *s)
 
 	for (i = 0; i < sizeof(order) / sizeof(*order); i++)
 		if (ibcc_proc_stop(order[i], STOP_MS)) {
-			ibcc_command_say("demo: %s had to be killed", order[i]->name);
+			ibcc_command_say("demo: %s did not stop, so the demo killed it",
+					 order[i]->name);
 			ret = -ETIMEDOUT;
 		}
 	return ret;

@@ -191,7 +191,7 @@ static void print_one(const struct ibcc_oracle_random *o, const struct ibcc_orac
 		    (points[i].reached == points[best].reached &&
 		     points[i].mean > points[best].mean))
 			best = i;
-	printf("one variation for all draws reaches 97 %% in %.1f %%, mean %.2f %%:",
+	printf("the best point for all scenarios together reaches 97 %% in %.1f %%, mean %.2f %%:",
 	       100.0 * (double)points[best].reached / (double)o->n, 100 * points[best].mean);
 	for (size_t i = 0; i < g->n_axes; i++)
 		printf(" %s=%s", g->axis[i].key, ibcc_grid_value(g, best, i));
@@ -216,8 +216,8 @@ int ibcc_oracle_random_print(const struct ibcc_oracle_random *o, const struct ib
 	print_one(o, points);
 	if (rc || !m.n)
 		return rc;
-	printf("\n%llu that no static setting brings to 97 %%, %llu of them even when all has "
-	       "settled:\n\n",
+	printf("\nscenarios that no static setting brings to 97 %%: %llu, of which %llu stay below "
+	       "when all has settled:\n\n",
 	       (unsigned long long)m.n, (unsigned long long)(m.n - m.settled));
 	return print_misses(&m);
 }

@@ -47,15 +47,15 @@ const char *ibcc_osm_difference(enum ibcc_osm_smp smp)
 {
 	switch (smp) {
 	case IBCC_OSM_GET_NODE_INFO:
-		return "not one for each port: none goes back through the port by which a switch "
-		       "was found, and hosts, which lead nowhere, ask for none";
-	case IBCC_OSM_GET_PORT_INFO: return "also of port 0 of each switch";
+		return "fewer than one for each port: OpenSM sends none back through the port by "
+		       "which it found a switch, nor through a host";
+	case IBCC_OSM_GET_PORT_INFO: return "OpenSM also reads port 0 of each switch";
 	case IBCC_OSM_SET_PORT_INFO:
-		return "not one for each host: each port of a switch is set too, and each link is "
-		       "initialized, armed and activated by Sets of their own";
+		return "more than one for each host: OpenSM also sets each port of a switch, and "
+		       "initializes, arms and activates each link by a Set of its own";
 	case IBCC_OSM_SET_LFT:
-		return "a block is 64 entries of one byte, not MTU/3 of three; switches have LIDs, "
-		       "too";
+		return "a block has 64 entries of one byte, not MTU/3 entries of three; switches "
+		       "have LIDs, too";
 	case IBCC_OSM_GET_NODE_DESC:
 	case IBCC_OSM_GET_SWITCH_INFO:
 	case IBCC_OSM_GET_PKEY:

@@ -284,30 +284,30 @@ int ibcc_osm_run(const struct ibcc_osm_tree *t, bool mads, struct ibcc_osm_run *
 	int rc;
 
 	memset(r, 0, sizeof(*r));
-	snprintf(why, len, "no temporary folder");
+	snprintf(why, len, "cannot make a temporary folder");
 	rc = place_init(&p);
 	if (rc)
 		return rc;
-	snprintf(why, len, "%s does not get ready", p.sim);
+	snprintf(why, len, "%s did not start", p.sim);
 	rc = start_sim(&p, t, &sim);
 	if (!rc) {
-		snprintf(why, len, "opensm does not bring the tree up");
+		snprintf(why, len, "opensm did not configure the tree in time");
 		rc = sweep(&p, &sim);
 	}
 	if (!rc) {
-		snprintf(why, len, "%s does not tell what was sent", p.sim);
+		snprintf(why, len, "%s did not answer the request for its statistics", p.sim);
 		rc = read_counts(&p, r);
 	}
 	if (!rc) {
-		snprintf(why, len, "opensm's log tells no times");
+		snprintf(why, len, "the log of opensm does not have all times of the sweep");
 		rc = read_times(&p, r);
 	}
 	if (!rc && mads) {
-		snprintf(why, len, "not all ports can be polled");
+		snprintf(why, len, "ibcc-lab poll did not read all ports");
 		rc = measure_poll(&p, r);
 	}
 	if (!rc && mads) {
-		snprintf(why, len, "settings cannot be pushed");
+		snprintf(why, len, "ibcc-lab push did not set all nodes");
 		rc = measure_push(&p, r);
 	}
 	ibcc_proc_stop(&sim, END_MS);

@@ -60,7 +60,8 @@ int ibcc_sweep_read(const char *file, int fd,
 		if (json_is_object(o) && json_is_object(json_object_get(o, "point"))) {
 			rc = fn(arg, file, line, o);
 		} else {
-			ibcc_yaml_errors_add(e, file, line, 1, "got no result of a sweep");
+			ibcc_yaml_errors_add(e, file, line, 1,
+					     "this line is not a result of a sweep");
 			rc = -EINVAL;
 		}
 		json_decref(o);
@@ -97,8 +98,8 @@ static int learn(void *arg, const char *file, unsigned int line, const json_t *o
 
 	if (!id || strcmp(id, l->f->id)) {
 		ibcc_yaml_errors_add(l->e, file, line, 1,
-				     "got a result of another scenario, other --set or other keys, "
-				     "want another file for this sweep");
+				     "this file has results of another scenario, other --set or "
+				     "other keys: choose another file with --out");
 		return -EINVAL;
 	}
 	/* A grid that was reduced later may lack some points. */

@@ -35,13 +35,13 @@ static int shell(const char *command, struct ibcc_why *e)
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
 	if (rc)
-		return ibcc_perf_fail(e, rc, "%s", command);
+		return ibcc_perf_fail(e, rc, "cannot run \"%s\"", command);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			return ibcc_perf_fail(e, errno, "%s", command);
+			return ibcc_perf_fail(e, errno, "cannot wait for \"%s\"", command);
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return 0;
-	return ibcc_perf_fail(e, 0, "\"%s\" ended with %s %d", command,
+	return ibcc_perf_fail(e, 0, "the command \"%s\" ended with %s %d", command,
 			      WIFEXITED(status) ? "status" : "signal",
 			      WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
 }
@@ -61,11 +61,11 @@ static int one(struct ibcc_perf_around *a, bool after, struct ibcc_perf_fleet *f
 	int rc;
 
 	if (log)
-		fprintf(log, "%s, stretch %u\n", after ? "after" : "before",
+		fprintf(log, "%s, measurement %u\n", after ? "after" : "before",
 			(a->undo ? a->n / 2 : a->n % a->repeats) + 1);
 	a->is_after[a->n++] = after;
 	rc = ibcc_perf_stretch(f, signal_fd, live, arg, r, e);
-	return rc ? rc : r->interrupted ? ibcc_perf_fail(e, EINTR, "stopped") : 0;
+	return rc ? rc : r->interrupted ? ibcc_perf_fail(e, EINTR, "a signal ended the run") : 0;
 }
 
 static int command(const char *text, const struct ibcc_perf_around *a, int signal_fd, FILE *log,
@@ -79,7 +79,7 @@ static int command(const char *text, const struct ibcc_perf_around *a, int signa
 	}
 	rc = shell(text, e);
 	if (!rc && settle(a->settle_ms, signal_fd))
-		rc = ibcc_perf_fail(e, EINTR, "stopped");
+		rc = ibcc_perf_fail(e, EINTR, "a signal ended the run");
 	return rc;
 }
 
@@ -93,7 +93,7 @@ int ibcc_perf_around(struct ibcc_perf_around *a, struct ibcc_perf_fleet *f, int 
 	a->result = calloc(2 * (size_t)a->repeats, sizeof(*a->result));
 	a->is_after = calloc(2 * (size_t)a->repeats, sizeof(*a->is_after));
 	if (!a->result || !a->is_after)
-		return ibcc_perf_fail(e, ENOMEM, "%u measurements", 2 * a->repeats);
+		return ibcc_perf_fail(e, ENOMEM, "memory for %u measurements", 2 * a->repeats);
 	for (i = 0; i < rounds && !rc; i++) {
 		for (k = 0; k < each && !rc; k++)
 			rc = one(a, false, f, signal_fd, live, arg, log, e);

@@ -80,18 +80,20 @@ int ibcc_perf_cm_listen(struct ibcc_perf_cm *c, const char *address, uint32_t n_
 
 	*c = (struct ibcc_perf_cm){ .n_ends = n_ends };
 	if (parse(address, 0, 0, &c->own))
-		return ibcc_perf_fail(e, 0, "%s is no IP address of a port of %s", address,
-				      p->name);
+		return ibcc_perf_fail(
+			e, 0,
+			"%s is not an IP address of a port of %s: give the host an rdma_address",
+			address, p->name);
 	c->id = calloc(n_ends, sizeof(*c->id));
 	c->connected = calloc(n_ends, sizeof(*c->connected));
 	if (!c->id || !c->connected)
-		return ibcc_perf_fail(e, ENOMEM, "%u connection%s", n_ends,
+		return ibcc_perf_fail(e, ENOMEM, "memory for %u connection%s", n_ends,
 				      ibcc_text_plural(n_ends, "", "s"));
 	c->channel = rdma_create_event_channel();
 	if (!c->channel)
 		return ibcc_perf_fail(e, why(), "rdma_create_event_channel");
 	if (fcntl(c->channel->fd, F_SETFL, fcntl(c->channel->fd, F_GETFL) | O_NONBLOCK))
-		return ibcc_perf_fail(e, errno, "events of librdmacm");
+		return ibcc_perf_fail(e, errno, "cannot wait for events of librdmacm");
 	if (rdma_create_id(c->channel, &c->listen, NULL, RDMA_PS_TCP)) {
 		c->listen = NULL;
 		return ibcc_perf_fail(e, why(), "rdma_create_id");
@@ -100,8 +102,10 @@ int ibcc_perf_cm_listen(struct ibcc_perf_cm *c, const char *address, uint32_t n_
 		return ibcc_perf_fail(e, why(), "rdma_bind_addr to %s", address);
 	device = c->listen->verbs ? ibv_get_device_name(c->listen->verbs->device) : "no device";
 	if (strcmp(device, p->name))
-		return ibcc_perf_fail(e, 0, "%s is an address of %s, not of %s", address, device,
-				      p->name);
+		return ibcc_perf_fail(e, 0,
+				      "%s is an address of %s, not of %s: give the host another "
+				      "rdma_address or device",
+				      address, device, p->name);
 	if (rdma_listen(c->listen, 128))
 		return ibcc_perf_fail(e, why(), "rdma_listen at %s", address);
 	c->port = ntohs(rdma_get_src_port(c->listen));
@@ -237,7 +241,9 @@ static int start(struct work *w, uint32_t i, const struct ibcc_perf_cm_peer *pee
 	struct sockaddr_storage to;
 
 	if (parse(peer->address, peer->port, own_scope(c), &to) || to.ss_family != c->own.ss_family)
-		return ibcc_perf_fail(w->e, 0, "%s: no IP address like ours: %s",
+		return ibcc_perf_fail(w->e, 0,
+				      "%s has the address %s, which is not an IP address of the "
+				      "same family as this host's",
 				      w->end[i].spec->peer, peer->address);
 	if (rdma_create_id(c->channel, &c->id[i], &w->end[i], RDMA_PS_TCP)) {
 		c->id[i] = NULL;
@@ -262,9 +268,9 @@ static int wait_for(struct work *w, int64_t end_ms)
 			w->e, ETIMEDOUT, "%u %s not made", w->left,
 			ibcc_text_plural(w->left, "connection was", "connections were"));
 	if (poll(p, 2, (int)left) < 0 && errno != EINTR)
-		return ibcc_perf_fail(w->e, errno, "events of librdmacm");
+		return ibcc_perf_fail(w->e, errno, "cannot wait for events of librdmacm");
 	if (p[1].revents)
-		return ibcc_perf_fail(w->e, 0, "the coordinator is gone");
+		return ibcc_perf_fail(w->e, 0, "lost the connection to the coordinator");
 	if (!p[0].revents)
 		return 0;
 	if (rdma_get_cm_event(w->c->channel, &event))

@@ -136,8 +136,8 @@ static int run_around(struct options *o, struct ibcc_perf_fleet *f, int signal_f
 			printf("\n%s\n", words);
 		for (uint32_t i = 0; i < a->n; i++)
 			if (!is_good(f->s, &a->result[i]))
-				rc = ibcc_perf_fail(e, 0, "stretch %u moved nothing, or wrong data",
-						    i + 1);
+				rc = ibcc_perf_fail(
+					e, 0, "measurement %u moved no data, or wrong data", i + 1);
 	}
 	if (o->plot && plot.n && ibcc_bench_write(o->plot, write_plot, &plot) && !rc)
 		rc = -EIO;
@@ -157,7 +157,9 @@ static int run_once(struct options *o, struct ibcc_perf_fleet *f, int signal_fd,
 			     : ibcc_perf_report_table(f, &r, stdout);
 		if (!rc && !is_good(f->s, &r))
 			rc = r.interrupted ? -EINTR
-					   : ibcc_perf_fail(e, 0, "nothing moved, or wrong data");
+					   : ibcc_perf_fail(e, 0,
+							    "the flows moved no data, or wrong "
+							    "data: see the table");
 		if (o->plot && ibcc_bench_write(o->plot, write_plot, &plot) && !rc)
 			rc = -EIO;
 	}
@@ -169,10 +171,12 @@ static int run_once(struct options *o, struct ibcc_perf_fleet *f, int signal_fd,
 static void say_what_is_left_out(const struct ibcc_scenario *s)
 {
 	if (s->n_events)
-		fputs("ibcc-perf: events are for the engine, they do not happen on a fabric\n",
+		fputs("ibcc-perf: the events of the plan are left out: only the simulator has "
+		      "them\n",
 		      stderr);
 	if (s->cc.enabled)
-		fputs("ibcc-perf: congestion_control is for the engine, the fabric's stays\n",
+		fputs("ibcc-perf: congestion_control of the plan is left out: the fabric keeps its "
+		      "own settings\n",
 		      stderr);
 }
 
@@ -228,7 +232,7 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 	if (ibcc_command_read(c, argc, argv, &o, &at))
 		goto out;
 	if (o.around.undo && !o.around.command) {
-		ibcc_command_say("%s: --undo goes with --around", c->name);
+		ibcc_command_say("%s: --undo needs --around", c->name);
 		goto out;
 	}
 	o.around.repeats = (uint32_t)o.repeats;

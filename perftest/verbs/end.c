@@ -141,7 +141,7 @@ static int make_memory(struct ibcc_perf_end *x, struct ibcc_perf_port *p, struct
 	x->free_slot = calloc(x->slots, sizeof(*x->free_slot));
 	x->due_ns = calloc(x->slots, sizeof(*x->due_ns));
 	if (!x->free_slot || !x->due_ns || posix_memalign((void **)&x->memory, PAGE_BYTES, bytes))
-		return ibcc_perf_fail(e, ENOMEM, "%zu byte%s for flow %s", bytes,
+		return ibcc_perf_fail(e, ENOMEM, "memory of %zu byte%s for flow %s", bytes,
 				      ibcc_text_plural(bytes, "", "s"), x->flow->name);
 	memset(x->memory, 0, bytes);
 	for (uint32_t i = 0; i < x->slots; i++)
@@ -154,7 +154,9 @@ static int make_memory(struct ibcc_perf_end *x, struct ibcc_perf_port *p, struct
 	if (!x->mr)
 		return ibcc_perf_fail(e, why(0), "ibv_reg_mr of %zu byte%s on %s%s", bytes,
 				      ibcc_text_plural(bytes, "", "s"), p->name,
-				      errno == ENOMEM ? " (what does \"ulimit -l\" allow?)" : "");
+				      errno == ENOMEM
+					      ? " (raise the limit of locked memory, \"ulimit -l\")"
+					      : "");
 	return 0;
 }
 

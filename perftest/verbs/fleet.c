@@ -74,7 +74,8 @@ static int add_members(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 
 	f->member = calloc(n ? n : 1, sizeof(*f->member));
 	if (!f->member)
-		return ibcc_perf_fail(e, ENOMEM, "%u host%s", n, ibcc_text_plural(n, "", "s"));
+		return ibcc_perf_fail(e, ENOMEM, "memory for %u host%s", n,
+				      ibcc_text_plural(n, "", "s"));
 	for (i = 0; i < v->n_hosts; i++)
 		add_member(f, v->host[i].name, &v->host[i]);
 	for (i = 0; !v->n_hosts && i < s->topo->n_nodes; i++)
@@ -170,10 +171,14 @@ static int add_flow(struct ibcc_perf_fleet *f, uint32_t id, struct ibcc_why *e)
 	int rc = 0;
 
 	if (from == NOT_FOUND || (to == NOT_FOUND && !all))
-		return ibcc_perf_fail(e, 0, "flow %s: %s is not among the plan's hosts", s->name,
-				      from == NOT_FOUND ? s->from : s->to);
+		return ibcc_perf_fail(e, 0,
+				      "flow %s: %s is not one of the plan's hosts: add it there",
+				      s->name, from == NOT_FOUND ? s->from : s->to);
 	if (all && s->operation == IBCC_VERBS_READ)
-		return ibcc_perf_fail(e, 0, "flow %s: one host reads, not all", s->name);
+		return ibcc_perf_fail(e, 0,
+				      "flow %s: to: all is not possible with operation read: name "
+				      "one host that reads",
+				      s->name);
 	for (i = 0; i < f->n_members && !rc; i++) {
 		if (i == from || (all ? !strcmp(f->member[i].name, s->not_to) : i != to))
 			continue;
@@ -181,9 +186,11 @@ static int add_flow(struct ibcc_perf_fleet *f, uint32_t id, struct ibcc_why *e)
 			rc = add_conn(f, id, from, i, &number);
 	}
 	if (rc)
-		return ibcc_perf_fail(e, -rc, "flow %s", s->name);
+		return ibcc_perf_fail(e, -rc, "the connections of flow %s", s->name);
 	return f->n_conns > IBCC_PERF_MAX_ENDS
-		       ? ibcc_perf_fail(e, 0, "the plan has more than %u connections",
+		       ? ibcc_perf_fail(e, 0,
+					"the plan has more than %u connections: use fewer hosts, "
+					"flows or queue_pairs",
 					IBCC_PERF_MAX_ENDS)
 		       : 0;
 }
@@ -222,8 +229,8 @@ int ibcc_perf_fleet_plan(struct ibcc_perf_fleet *f, const struct ibcc_scenario *
 
 static int lost(const struct ibcc_perf_member *m, int rc, struct ibcc_why *e)
 {
-	return ibcc_perf_fail(e, rc == -ECONNRESET ? 0 : -rc, "lost %s%s", m->name,
-			      rc == -ECONNRESET ? ": it hung up" : "");
+	return ibcc_perf_fail(e, rc == -ECONNRESET ? 0 : -rc, "lost the connection to %s%s",
+			      m->name, rc == -ECONNRESET ? ": ibcc-perf serve closed it" : "");
 }
 
 static int tell(struct ibcc_perf_member *m, json_t *o, struct ibcc_why *e)
@@ -244,7 +251,9 @@ static int hear(struct ibcc_perf_member *m, json_t **o, struct ibcc_why *e)
 	error = json_string_value(json_object_get(*o, "error"));
 	if (json_is_true(json_object_get(*o, "ok")))
 		return 0;
-	rc = ibcc_perf_fail(e, 0, "%s: %s", m->name, error ? error : "no answer that makes sense");
+	rc = ibcc_perf_fail(
+		e, 0, "%s: %s", m->name,
+		error ? error : "its answer is not valid; is it the same version of ibcc-perf?");
 	json_decref(*o);
 	*o = NULL;
 	return rc;
@@ -259,7 +268,7 @@ static int say_hello(struct ibcc_perf_member *m, const char *token, const json_t
 	int rc = token && salt ? ibcc_perf_token_prove(token, salt, proof) : 0;
 
 	if (rc)
-		return ibcc_perf_fail(e, -rc, "%s: no proof of the token", m->name);
+		return ibcc_perf_fail(e, -rc, "%s: cannot make the proof of the token", m->name);
 	return tell(m, json_pack("{ss ss*}", "do", "hello", "proof", token && salt ? proof : NULL),
 		    e);
 }
@@ -277,7 +286,10 @@ static int greet(struct ibcc_perf_member *m, const char *token, struct ibcc_why 
 		return lost(m, rc, e);
 	rc = json_unpack(o, "{si}", "ibcc-perf", &version);
 	if (rc || version != IBCC_PERF_PROTOCOL)
-		rc = ibcc_perf_fail(e, 0, "%s: no ibcc-perf of this version there", m->name);
+		rc = ibcc_perf_fail(e, 0,
+				    "%s: what answers there is not ibcc-perf of this version: "
+				    "install the same version on all hosts",
+				    m->name);
 	else
 		rc = say_hello(m, token, o, e);
 	json_decref(o);
@@ -300,7 +312,9 @@ static int opened(struct ibcc_perf_member *m, struct ibcc_why *e)
 	if (json_unpack(o, "{ss si si sI ss sO}", "device", &device, "port", &port, "cm_port",
 			&cm_port, "rate_mbps", &rate, "link_layer", &layer, "ends", &m->ends) ||
 	    json_array_size(m->ends) != m->job.n_ends || rate < 0 || rate > UINT32_MAX) {
-		rc = ibcc_perf_fail(e, 0, "%s: no answer that makes sense", m->name);
+		rc = ibcc_perf_fail(
+			e, 0, "%s: its answer is not valid; is it the same version of ibcc-perf?",
+			m->name);
 	} else {
 		snprintf(m->device, sizeof(m->device), "%s", device);
 		snprintf(m->link_layer, sizeof(m->link_layer), "%s", layer);
@@ -321,7 +335,7 @@ static int hear_all(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 	uint32_t left = f->n_members, i;
 	json_t *o;
 	int rc = p ? 0
-		   : ibcc_perf_fail(e, ENOMEM, "%u host%s", f->n_members,
+		   : ibcc_perf_fail(e, ENOMEM, "memory for %u host%s", f->n_members,
 				    ibcc_text_plural(f->n_members, "", "s"));
 
 	for (i = 0; p && i < f->n_members; i++)
@@ -352,7 +366,7 @@ static int introduce(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 	json_t **list = calloc(f->n_members, sizeof(*list)), *o;
 	uint32_t i;
 	int rc = list ? 0
-		      : ibcc_perf_fail(e, ENOMEM, "%u host%s", f->n_members,
+		      : ibcc_perf_fail(e, ENOMEM, "memory for %u host%s", f->n_members,
 				       ibcc_text_plural(f->n_members, "", "s"));
 
 	for (i = 0; list && i < f->n_members; i++) {

@@ -118,22 +118,29 @@ static int read_lists(struct ibcc_perf_job *j, json_t *flows, json_t *ends, stru
 	size_t n_flows = json_array_size(flows), n_ends = json_array_size(ends), i;
 
 	if (!n_flows || n_flows > IBCC_PERF_MAX_FLOWS || !n_ends || n_ends > IBCC_PERF_MAX_ENDS)
-		return ibcc_perf_fail(e, EPROTO, "%zu flow%s with %zu end%s", n_flows,
-				      ibcc_text_plural(n_flows, "", "s"), n_ends,
+		return ibcc_perf_fail(e, EPROTO,
+				      "the coordinator sent a plan of %zu flow%s and %zu end%s of "
+				      "connections, which this host does not take",
+				      n_flows, ibcc_text_plural(n_flows, "", "s"), n_ends,
 				      ibcc_text_plural(n_ends, "", "s"));
 	j->flow = calloc(n_flows, sizeof(*j->flow));
 	j->end = calloc(n_ends, sizeof(*j->end));
 	if (!j->flow || !j->end)
-		return ibcc_perf_fail(e, ENOMEM, "%zu flow%s", n_flows,
+		return ibcc_perf_fail(e, ENOMEM, "memory for %zu flow%s", n_flows,
 				      ibcc_text_plural(n_flows, "", "s"));
 	j->n_flows = (uint32_t)n_flows;
 	j->n_ends = (uint32_t)n_ends;
 	for (i = 0; i < n_flows; i++)
 		if (!read_flow(&j->flow[i], json_array_get(flows, i)))
-			return ibcc_perf_fail(e, EPROTO, "flow %zu of the plan", i);
+			return ibcc_perf_fail(
+				e, EPROTO,
+				"the coordinator sent a flow that is not valid, number %zu", i);
 	for (i = 0; i < n_ends; i++)
 		if (!read_end(&j->end[i], json_array_get(ends, i), j->n_flows))
-			return ibcc_perf_fail(e, EPROTO, "connection %zu of the plan", i);
+			return ibcc_perf_fail(
+				e, EPROTO,
+				"the coordinator sent a connection that is not valid, number %zu",
+				i);
 	return 0;
 }
 
@@ -151,10 +158,12 @@ int ibcc_perf_job_read(struct ibcc_perf_job *j, const json_t *o, struct ibcc_why
 	    !copy_name(j->device, device) || strchr(device, '/') || !within(port, 0, 254) ||
 	    !within(gid_index, -1, 255) || !within(mtu, 0, 4096) || !within(timeout, 1, 31) ||
 	    !within(retries, 0, 7))
-		return ibcc_perf_fail(e, EPROTO, "what is to be opened");
+		return ibcc_perf_fail(e, EPROTO,
+				      "the coordinator sent an invalid request to open a port");
 	if (snprintf(j->rdma_address, sizeof(j->rdma_address), "%s", address) >=
 	    (int)sizeof(j->rdma_address))
-		return ibcc_perf_fail(e, EPROTO, "an address");
+		return ibcc_perf_fail(e, EPROTO,
+				      "the coordinator sent an RDMA address that is too long");
 	j->cm = cm != 0;
 	j->port = (uint8_t)port;
 	j->gid_index = gid_index;

@@ -80,7 +80,7 @@ static void hotspot(const struct hosts *h, FILE *out)
 static void all_to_all(const struct hosts *h, FILE *out)
 {
 	(void)h;
-	fputs("# Each host to all others, a connection to each, drawn for each message.\n"
+	fputs("# Each host sends to all others: for each message it chooses one at random.\n"
 	      "traffic:\n- {name: all-to-all, from: all, to: all, message_bytes: 65536, "
 	      "window_messages: 16}\n",
 	      out);
@@ -88,9 +88,9 @@ static void all_to_all(const struct hosts *h, FILE *out)
 
 static void allreduce(const struct hosts *h, FILE *out)
 {
-	fputs("# A ring, as allreduce has it: each host passes pieces on to the next, in phases "
-	      "with "
-	      "a pause\n# for computing. Hosts keep to the clock, not to each other's pieces.\n"
+	fputs("# A ring, as allreduce uses it: each host sends to the next one, in bursts with "
+	      "pauses for\n# computing. The clock starts each burst, not the data of the host "
+	      "before.\n"
 	      "traffic:\n",
 	      out);
 	for (size_t i = 0; i < h->n; i++) {
@@ -110,8 +110,9 @@ static void checkpoint(const struct hosts *h, FILE *out)
 	size_t storage = h->n / 4 ? h->n / 4 : 1;
 
 	fprintf(out,
-		"# All at once, every two seconds: the first %zu of the hosts store, the others "
-		"write to each of these.\ntraffic:\n- {name: checkpoint, kind: hot, from: ",
+		"# Every two seconds all other hosts write at once to each of the storage hosts, "
+		"which come first\n# in the list: %zu.\ntraffic:\n- {name: checkpoint, kind: hot, "
+		"from: ",
 		storage);
 	list(h, storage, h->n, out);
 	fputs(", to: ", out);
@@ -120,9 +121,9 @@ static void checkpoint(const struct hosts *h, FILE *out)
 }
 
 static const struct plan plans[] = {
-	{ "hotspot", 5, "all but the last to the first host, and a victim past them", hotspot },
+	{ "hotspot", 5, "many hosts to the first one, and a victim over the same link", hotspot },
 	{ "all-to-all", 2, "each host to all others", all_to_all },
-	{ "allreduce", 2, "a ring, in phases", allreduce },
+	{ "allreduce", 2, "a ring of hosts, in bursts", allreduce },
 	{ "checkpoint", 2, "bursts from all hosts to the first quarter of them", checkpoint },
 };
 
@@ -184,12 +185,12 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 	rc = ibcc_perf_plan_write(argv[at], (const char *const *)argv + at + 1,
 				  (size_t)(argc - at - 1), stdout);
 	if (rc == -ENOENT)
-		fprintf(stderr, "ibcc-perf: there is no plan %s; `ibcc-perf plan` has all\n",
+		fprintf(stderr, "ibcc-perf: there is no plan %s; \"ibcc-perf plan\" lists all\n",
 			argv[at]);
 	else if (rc == -EINVAL)
 		fprintf(stderr,
-			"ibcc-perf: %s: want hosts as NAME or NAME=ADDRESS, enough of "
-			"them (hotspot: 5, others: 2)\n",
+			"ibcc-perf: %s: want hosts as NAME or NAME=ADDRESS, at least 5 of them for "
+			"hotspot and 2 for the others\n",
 			argv[at]);
 	return rc || fflush(stdout) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
 }

@@ -90,8 +90,10 @@ static int open_port(struct ibcc_perf_port *p, const struct ibcc_perf_job *j, ui
 		if (128u << m == j->mtu_bytes)
 			p->mtu = (enum ibv_mtu)m;
 	if (j->mtu_bytes && 128u << p->mtu != j->mtu_bytes)
-		return ibcc_perf_fail(e, 0, "%s port %u has an MTU of %u, the plan wants %u",
-				      p->name, num, 128u << p->mtu, j->mtu_bytes);
+		return ibcc_perf_fail(
+			e, 0,
+			"%s port %u has an MTU of %u bytes, less than the plan's mtu_bytes, %u",
+			p->name, num, 128u << p->mtu, j->mtu_bytes);
 	p->global = p->attr.link_layer == IBV_LINK_LAYER_ETHERNET || !p->attr.lid;
 	p->gid_index = j->gid_index;
 	if (p->gid_index < 0 && p->global && find_gid(p, e))
@@ -121,7 +123,7 @@ static int find_port(struct ibcc_perf_port *p, const struct ibcc_perf_job *j, st
 		last = (struct ibcc_why){ "" };
 		rc = open_port(p, j, n, &last);
 	}
-	return rc ? ibcc_perf_fail(e, 0, "%s", *last.text ? last.text : "a device without ports")
+	return rc ? ibcc_perf_fail(e, 0, "%s", *last.text ? last.text : "the device has no ports")
 		  : 0;
 }
 
@@ -155,10 +157,11 @@ static int find_device(struct ibcc_perf_port *p, const struct ibcc_perf_job *j,
 		return 0;
 	if (*last.text)
 		return ibcc_perf_fail(e, 0, "%s", last.text);
-	return ibcc_perf_fail(e, 0,
-			      *j->device ? "there is no RDMA device %s here"
-					 : "there is no RDMA device here%s",
-			      j->device);
+	return ibcc_perf_fail(
+		e, 0,
+		*j->device ? "there is no RDMA device %s on this host (ibv_devices lists them)"
+			   : "there is no RDMA device on this host%s",
+		j->device);
 }
 
 static int share(struct ibcc_perf_port *p, const struct ibcc_perf_job *j, struct ibcc_why *e)
@@ -174,7 +177,8 @@ static int share(struct ibcc_perf_port *p, const struct ibcc_perf_job *j, struct
 		return ibcc_perf_fail(e, why(), "ibv_create_comp_channel on %s", p->name);
 	/* No thread may block in ibv_get_cq_event(): the loop also polls other descriptors. */
 	if (fcntl(p->channel->fd, F_SETFL, fcntl(p->channel->fd, F_GETFL) | O_NONBLOCK))
-		return ibcc_perf_fail(e, errno, "completion events of %s", p->name);
+		return ibcc_perf_fail(e, errno, "cannot set up the completion events of %s",
+				      p->name);
 	return 0;
 }
 
@@ -199,14 +203,15 @@ int ibcc_perf_port_completions(struct ibcc_perf_port *p, uint32_t n, struct ibcc
 
 	if (n > (uint32_t)p->device.max_cqe)
 		return ibcc_perf_fail(e, 0,
-				      "the plan needs %u completion%s at once here, %s has %d: "
-				      "smaller windows or fewer queue pairs are needed",
-				      n, ibcc_text_plural(n, "", "s"), p->name, p->device.max_cqe);
+				      "the plan needs a completion queue of %u entr%s here, and %s "
+				      "allows %d: use smaller windows or fewer queue pairs",
+				      n, ibcc_text_plural(n, "y", "ies"), p->name,
+				      p->device.max_cqe);
 	errno = 0;
 	p->cq = ibv_create_cq(p->context, (int)n, NULL, p->channel, 0);
 	if (!p->cq)
-		return ibcc_perf_fail(e, why(), "ibv_create_cq of %u completion%s on %s", n,
-				      ibcc_text_plural(n, "", "s"), p->name);
+		return ibcc_perf_fail(e, why(), "ibv_create_cq of %u entr%s on %s", n,
+				      ibcc_text_plural(n, "y", "ies"), p->name);
 	if (!p->channel)
 		return 0;
 	rc = ibv_req_notify_cq(p->cq, 0);

@@ -139,22 +139,22 @@ static void notes(const struct ibcc_perf_fleet *fleet, const struct ibcc_perf_re
 	json_t *counters;
 
 	if (r->interrupted)
-		fprintf(out, "\ninterrupted: figures are of %.3f s\n", r->window_s);
+		fprintf(out, "\ninterrupted: the figures cover %.3f s\n", r->window_s);
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		const struct ibcc_perf_flow_result *f = &r->flow[i];
 
 		if (f->missed)
 			fprintf(out,
-				"%s could not keep up: %.1f %% of its messages were given up\n",
+				"flow %s could not keep up: it gave up %.1f %% of its messages\n",
 				s->flow[i].name, 100 * behind(f));
 		if (f->bad)
-			fprintf(out, "%s: of %llu message%s compared, %llu %s WRONG data\n",
+			fprintf(out, "flow %s: of %llu message%s compared, %llu %s WRONG data\n",
 				s->flow[i].name, (unsigned long long)f->verified,
 				ibcc_text_plural(f->verified, "", "s"), (unsigned long long)f->bad,
 				ibcc_text_plural(f->bad, "has", "have"));
 	}
 	if (json_object_size(r->counters))
-		fputs("\ncounters of the hosts' ports, of this run:\n", out);
+		fputs("\ncounters of the hosts' ports during this run:\n", out);
 	json_object_foreach (r->counters, host, counters) {
 		fprintf(out, "  %s:", host);
 		print_counters(counters, out);

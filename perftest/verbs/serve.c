@@ -54,7 +54,8 @@ static void accept_one(struct server *s)
 	if (fd < 0)
 		return;
 	if (s->n_children == SESSIONS_MAX) {
-		fprintf(stderr, "ibcc-perf: more than %d coordinators\n", SESSIONS_MAX);
+		fprintf(stderr, "ibcc-perf: refused a coordinator, since it serves %d already\n",
+			SESSIONS_MAX);
 		close(fd);
 		return;
 	}
@@ -78,7 +79,9 @@ static void reap(struct server *s)
 			continue;
 		}
 		if (WIFSIGNALED(status))
-			fprintf(stderr, "ibcc-perf: a session was ended by signal %d\n",
+			fprintf(stderr,
+				"ibcc-perf: signal %d ended a session; the run of its coordinator "
+				"fails\n",
 				WTERMSIG(status));
 		s->child[i] = s->child[--s->n_children];
 	}
@@ -99,7 +102,8 @@ static int serve(struct server *s)
 				reap(s);
 				continue;
 			}
-			fprintf(stderr, "ibcc-perf: ended by %s\n", strsignal((int)info.ssi_signo));
+			fprintf(stderr, "ibcc-perf: ends, since it got a signal: %s\n",
+				strsignal((int)info.ssi_signo));
 			for (int i = 0; i < s->n_children; i++)
 				kill(s->child[i], SIGTERM);
 			while (s->n_children)
@@ -154,7 +158,7 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 	} else if (!token && !is_local(bound)) {
 		fprintf(stderr,
 			"ibcc-perf: serve: any program that reaches %s could use this host's RDMA "
-			"devices: want --token-file\n",
+			"devices: give it a --token-file\n",
 			opt.address);
 	} else {
 		printf("ready %s\n", bound);

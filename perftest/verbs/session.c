@@ -39,7 +39,7 @@ static int tell(struct session *s, json_t *o)
 {
 	int rc = ibcc_perf_wire_send(&s->wire, o);
 
-	return rc ? ibcc_perf_fail(s->e, -rc, "the coordinator is gone") : 0;
+	return rc ? ibcc_perf_fail(s->e, -rc, "lost the connection to the coordinator") : 0;
 }
 
 /* Makes a salt for this session, and the proof that a coordinator has to send. */
@@ -49,7 +49,7 @@ static int challenge(struct session *s, char salt[static IBCC_PERF_PROOF_BYTES])
 
 	if (!rc)
 		rc = ibcc_perf_token_prove(s->o->token, salt, s->proof);
-	return rc ? ibcc_perf_fail(s->e, -rc, "the token cannot be asked for") : 0;
+	return rc ? ibcc_perf_fail(s->e, -rc, "cannot make the question for the token") : 0;
 }
 
 static int welcome(struct session *s)
@@ -67,9 +67,11 @@ static int hello(struct session *s, const json_t *o, json_t **answer)
 	const char *proof = json_string_value(json_object_get(o, "proof"));
 
 	if (s->o->token && !ibcc_perf_token_is(s->proof, proof ? proof : ""))
-		return ibcc_perf_fail(s->e, EACCES,
-				      proof ? "the token is another one here"
-					    : "a token is needed (--token-file)");
+		return ibcc_perf_fail(
+			s->e, EACCES,
+			proof ? "the token of this host is another one: give run and serve the "
+				"same --token-file"
+			      : "this host wants a token: give run the --token-file of serve");
 	s->stage = GREETED;
 	s->wire.in.limit = IBCC_PERF_LINE_MAX;
 	*answer = json_pack("{sb}", "ok", 1);
@@ -87,7 +89,7 @@ static int open_ends(struct session *s)
 	rc = ibcc_perf_port_completions(&s->port, n ? n : 1, s->e);
 	s->end = calloc(s->job.n_ends, sizeof(*s->end));
 	if (!rc && !s->end)
-		rc = ibcc_perf_fail(s->e, ENOMEM, "%u connection%s", s->job.n_ends,
+		rc = ibcc_perf_fail(s->e, ENOMEM, "memory for %u connection%s", s->job.n_ends,
 				    ibcc_text_plural(s->job.n_ends, "", "s"));
 	for (i = 0; i < s->job.n_ends && !rc; i++)
 		rc = ibcc_perf_end_open(&s->end[i], &s->port, &s->job.flow[s->job.end[i].flow],
@@ -128,7 +130,7 @@ static int connect_by_cm(struct session *s, const json_t *ends)
 	struct ibcc_perf_cm_peer *peer = calloc(s->job.n_ends, sizeof(*peer));
 	const char *address;
 	int rc = peer ? 0
-		      : ibcc_perf_fail(s->e, ENOMEM, "%u connection%s", s->job.n_ends,
+		      : ibcc_perf_fail(s->e, ENOMEM, "memory for %u connection%s", s->job.n_ends,
 				       ibcc_text_plural(s->job.n_ends, "", "s")),
 	    port;
 
@@ -138,7 +140,10 @@ static int connect_by_cm(struct session *s, const json_t *ends)
 		    port < 0 || port > UINT16_MAX ||
 		    snprintf(peer[i].address, sizeof(peer[i].address), "%s", address) >=
 			    (int)sizeof(peer[i].address))
-			rc = ibcc_perf_fail(s->e, EPROTO, "address of connection %u", i);
+			rc = ibcc_perf_fail(s->e, EPROTO,
+					    "the coordinator sent an address that is not valid, of "
+					    "connection %u",
+					    i);
 		else
 			peer[i].port = (uint16_t)port;
 	if (!rc)
@@ -154,13 +159,16 @@ static int connect_ends(struct session *s, const json_t *o, json_t **answer)
 	int rc = 0;
 
 	if (json_array_size(ends) != s->job.n_ends)
-		return ibcc_perf_fail(s->e, EPROTO, "%zu address%s for %u connection%s",
-				      json_array_size(ends),
-				      ibcc_text_plural(json_array_size(ends), "", "es"),
-				      s->job.n_ends, ibcc_text_plural(s->job.n_ends, "", "s"));
+		return ibcc_perf_fail(
+			s->e, EPROTO, "the coordinator sent %zu address%s for %u connection%s",
+			json_array_size(ends), ibcc_text_plural(json_array_size(ends), "", "es"),
+			s->job.n_ends, ibcc_text_plural(s->job.n_ends, "", "s"));
 	for (uint32_t i = 0; i < s->job.n_ends && !rc; i++)
 		if (ibcc_perf_address_read(&s->end[i].remote, json_array_get(ends, i)))
-			rc = ibcc_perf_fail(s->e, EPROTO, "address of connection %u", i);
+			rc = ibcc_perf_fail(s->e, EPROTO,
+					    "the coordinator sent an address that is not valid, of "
+					    "connection %u",
+					    i);
 	for (uint32_t i = 0; i < s->job.n_ends && !rc && !s->job.cm; i++)
 		rc = ibcc_perf_end_connect(&s->end[i], &s->port, &s->job, s->e);
 	if (!rc && s->job.cm)
@@ -183,14 +191,15 @@ static int control(void *arg)
 	if (rc == -ETIMEDOUT)
 		return IBCC_PERF_GO_ON; /* half a line has come */
 	if (rc)
-		return ibcc_perf_fail(s->e, -rc, "the coordinator is gone");
+		return ibcc_perf_fail(s->e, -rc, "lost the connection to the coordinator");
 	what = json_string_value(json_object_get(o, "do"));
 	if (what && !strcmp(what, "finish"))
 		order = IBCC_PERF_FINISH;
 	else if (what && !strcmp(what, "stop"))
 		order = IBCC_PERF_STOP;
 	json_decref(o);
-	return order < 0 ? ibcc_perf_fail(s->e, EPROTO, "the coordinator spoke out of turn")
+	return order < 0 ? ibcc_perf_fail(s->e, EPROTO,
+					  "the coordinator sent a request at the wrong time")
 			 : order;
 }
 
@@ -265,7 +274,8 @@ static int start(struct session *s, const json_t *o, json_t **answer)
 	if (json_unpack((json_t *)o, "{sI sI sI}", "from_ns", &from, "to_ns", &to, "report_ns",
 			&every) ||
 	    from < 0 || to <= from || every < MIN_REPORT_NS)
-		return ibcc_perf_fail(s->e, EPROTO, "the times of a run");
+		return ibcc_perf_fail(s->e, EPROTO,
+				      "the coordinator sent times of a run that are not valid");
 	mine.report_ns = (uint64_t)every;
 	json_decref(s->counters);
 	s->counters = ibcc_perf_counters(s->o->sysfs, s->port.name, s->port.num);
@@ -290,7 +300,8 @@ static int serve_one(struct session *s, const json_t *o, json_t **answer)
 	for (size_t i = 0; what && i < sizeof(verbs) / sizeof(*verbs); i++)
 		if (!strcmp(what, verbs[i].name) && s->stage == verbs[i].stage)
 			return verbs[i].fn(s, o, answer);
-	return ibcc_perf_fail(s->e, EPROTO, "a request that does not fit here: %s",
+	return ibcc_perf_fail(s->e, EPROTO,
+			      "the coordinator sent a request that is not possible now: %s",
 			      what ? what : "nothing");
 }
 
@@ -322,7 +333,7 @@ int ibcc_perf_session(int fd, const struct ibcc_perf_session_options *o, struct 
 		if (rc == -ECONNRESET)
 			break;
 		if (rc) {
-			ibcc_perf_fail(e, -rc, "no request");
+			ibcc_perf_fail(e, -rc, "the coordinator sent no valid request");
 			break;
 		}
 		answer = NULL;

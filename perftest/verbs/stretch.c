@@ -212,12 +212,16 @@ static int hear(struct run *run, struct ibcc_perf_member *m)
 		if (rc == -ETIMEDOUT)
 			return 0;
 		if (rc)
-			return ibcc_perf_fail(run->e, rc == -ECONNRESET ? 0 : -rc, "lost %s%s",
-					      m->name, rc == -ECONNRESET ? ": it hung up" : "");
+			return ibcc_perf_fail(
+				run->e, rc == -ECONNRESET ? 0 : -rc, "lost the connection to %s%s",
+				m->name, rc == -ECONNRESET ? ": ibcc-perf serve closed it" : "");
 		rc = take(run, m, o);
 		json_decref(o);
 		if (rc)
-			return ibcc_perf_fail(run->e, -rc, "%s said what makes no sense", m->name);
+			return ibcc_perf_fail(run->e, -rc,
+					      "%s sent a report that is not valid; is it the same "
+					      "version of ibcc-perf?",
+					      m->name);
 	}
 }
 
@@ -230,7 +234,7 @@ static int tell_all(struct run *run, const char *what)
 
 		rc = ibcc_perf_wire_send(&m->wire, json_pack("{ss}", "do", what));
 		if (rc)
-			ibcc_perf_fail(run->e, -rc, "lost %s", m->name);
+			ibcc_perf_fail(run->e, -rc, "lost the connection to %s", m->name);
 	}
 	return rc;
 }
@@ -264,7 +268,7 @@ static int wait_for(struct run *run, struct pollfd *fd, int signal_fd, int64_t e
 		fd[i] = (struct pollfd){ .fd = f->member[i].wire.fd, .events = POLLIN };
 	fd[n] = (struct pollfd){ .fd = signal_fd, .events = POLLIN };
 	if (left <= 0)
-		return ibcc_perf_fail(run->e, ETIMEDOUT, "hosts did not come to an end");
+		return ibcc_perf_fail(run->e, ETIMEDOUT, "not all hosts ended the traffic in time");
 	if (poll(fd, n + 1, left > 1000 ? 1000 : (int)left) < 0 && errno != EINTR)
 		return -errno;
 	if (fd[n].revents & POLLIN)
@@ -295,7 +299,7 @@ static int begin(struct run *run, uint64_t from_ns, uint64_t to_ns)
 						   (json_int_t)from_ns, "to_ns", (json_int_t)to_ns,
 						   "report_ns", report_ns));
 		if (rc)
-			ibcc_perf_fail(run->e, -rc, "lost %s", m->name);
+			ibcc_perf_fail(run->e, -rc, "lost the connection to %s", m->name);
 	}
 	return rc;
 }
@@ -314,9 +318,10 @@ int ibcc_perf_stretch(struct ibcc_perf_fleet *f, int signal_fd, ibcc_perf_live_f
 	r->flow = calloc(r->n_flows ? r->n_flows : 1, sizeof(*r->flow));
 	r->counters = json_object();
 	run.window_ns = to_ns - from_ns;
-	rc = r->flow && r->counters && fd ? begin(&run, from_ns, to_ns)
-					  : ibcc_perf_fail(e, ENOMEM, "%u flow%s", r->n_flows,
-							   ibcc_text_plural(r->n_flows, "", "s"));
+	rc = r->flow && r->counters && fd
+		     ? begin(&run, from_ns, to_ns)
+		     : ibcc_perf_fail(e, ENOMEM, "memory for %u flow%s", r->n_flows,
+				      ibcc_text_plural(r->n_flows, "", "s"));
 	while (!rc && !(run.stopped && all(f, true)))
 		rc = wait_for(&run, fd, signal_fd, end_ms);
 	r->window_s = (double)run.window_ns / 1e9;

@@ -23,11 +23,13 @@ char *ibcc_perf_token(const char *file)
 	if (!f || fstat(fileno(f), &st)) {
 		fprintf(stderr, "ibcc-perf: %s: %s\n", file, strerror(errno));
 	} else if (st.st_mode & 077) {
-		fprintf(stderr, "ibcc-perf: %s: others may read it: chmod 600\n", file);
+		fprintf(stderr,
+			"ibcc-perf: %s: other users have access to this token: run chmod 600\n",
+			file);
 	} else if (!fgets(text, sizeof(text), f) || strcspn(text, "\r\n") < TOKEN_MIN ||
 		   strcspn(text, "\r\n") >= TOKEN_MAX) {
-		fprintf(stderr, "ibcc-perf: %s: want a line of %u to %u bytes\n", file, TOKEN_MIN,
-			TOKEN_MAX - 1);
+		fprintf(stderr, "ibcc-perf: %s: want a token of %u to %u bytes in the first line\n",
+			file, TOKEN_MIN, TOKEN_MAX - 1);
 	} else {
 		text[strcspn(text, "\r\n")] = '\0';
 		token = strdup(text);

@@ -35,7 +35,7 @@ int ibcc_perf_traffic_init(struct ibcc_perf_traffic *t, const struct ibcc_perf_j
 	*t = (struct ibcc_perf_traffic){ .job = j, .port = p, .end = ends };
 	t->stream = calloc(j->n_flows, sizeof(*t->stream));
 	if (!t->stream)
-		return ibcc_perf_fail(e, ENOMEM, "%u flow%s", j->n_flows,
+		return ibcc_perf_fail(e, ENOMEM, "memory for %u flow%s", j->n_flows,
 				      ibcc_text_plural(j->n_flows, "", "s"));
 	for (i = 0; i < j->n_flows; i++)
 		t->stream[i].flow = &j->flow[i];
@@ -46,14 +46,14 @@ int ibcc_perf_traffic_init(struct ibcc_perf_traffic *t, const struct ibcc_perf_j
 
 		s->end = calloc(s->n_ends + 1u, sizeof(*s->end));
 		if (!s->end)
-			return ibcc_perf_fail(e, ENOMEM, "%u connection%s", s->n_ends,
+			return ibcc_perf_fail(e, ENOMEM, "memory for %u connection%s", s->n_ends,
 					      ibcc_text_plural(s->n_ends, "", "s"));
 		/* Without a rate, nothing would hold the flow back. */
 		if (s->n_ends && ibcc_arrivals_paced(s->flow->arrivals) &&
 		    !(s->flow->rate_mbps > 0) && !p->rate_mbps)
 			return ibcc_perf_fail(e, 0,
-					      "%s port %u does not say how fast it is: flow %s "
-					      "needs a rate in place of a load",
+					      "%s port %u reports no link rate, of which the load "
+					      "of flow %s is a share: give the flow a rate",
 					      p->name, p->num, s->flow->name);
 		s->n_ends = 0;
 	}
@@ -144,11 +144,12 @@ static int completion_error(struct run *r, const struct ibv_wc *wc, const struct
 	uint64_t done = x->spec->active ? x->posted : x->received;
 	char name[200];
 
-	return ibcc_perf_fail(
-		r->e, 0, "%s: completion with error after %llu message%s: %s%s",
-		ibcc_perf_end_name(x, name, sizeof(name)), (unsigned long long)done,
-		ibcc_text_plural(done, "", "s"), ibv_wc_status_str(wc->status),
-		wc->status == IBV_WC_RETRY_EXC_ERR ? " (the peer or the path to it is gone)" : "");
+	return ibcc_perf_fail(r->e, 0, "%s: a work request failed after %llu message%s: %s%s",
+			      ibcc_perf_end_name(x, name, sizeof(name)), (unsigned long long)done,
+			      ibcc_text_plural(done, "", "s"), ibv_wc_status_str(wc->status),
+			      wc->status == IBV_WC_RETRY_EXC_ERR
+				      ? " (the peer does not answer, or the path to it is broken)"
+				      : "");
 }
 
 static int take(struct run *r, const struct ibv_wc *wc, uint64_t now_ns)
@@ -159,7 +160,10 @@ static int take(struct run *r, const struct ibv_wc *wc, uint64_t now_ns)
 	struct ibcc_perf_stream *s;
 
 	if (number >= t->job->n_ends || slot >= t->end[number].slots)
-		return ibcc_perf_fail(r->e, 0, "%s completed what was never posted", t->port->name);
+		return ibcc_perf_fail(r->e, 0,
+				      "%s reported a completion for a work request that ibcc-perf "
+				      "never posted: its driver is faulty",
+				      t->port->name);
 	x = &t->end[number];
 	s = &t->stream[x->spec->flow];
 	if (wc->status != IBV_WC_SUCCESS)
@@ -237,7 +241,7 @@ static int async_event(struct run *r)
 	case IBV_EVENT_QP_ACCESS_ERR:
 	case IBV_EVENT_PORT_ERR:
 	case IBV_EVENT_DEVICE_FATAL:
-		return ibcc_perf_fail(r->e, 0, "%s: %s", r->t->port->name,
+		return ibcc_perf_fail(r->e, 0, "the device %s reported: %s", r->t->port->name,
 				      ibv_event_type_str(event.event_type));
 	default: return 0; /* harmless to the traffic */
 	}
@@ -359,7 +363,7 @@ int ibcc_perf_traffic_run(struct ibcc_perf_traffic *t, uint64_t from_ns, uint64_
 	int rc = 0, flags = fcntl(t->port->context->async_fd, F_GETFL);
 
 	if (flags < 0 || fcntl(t->port->context->async_fd, F_SETFL, flags | O_NONBLOCK))
-		return ibcc_perf_fail(e, errno, "events of %s", t->port->name);
+		return ibcc_perf_fail(e, errno, "cannot wait for events of %s", t->port->name);
 	reset(t);
 	t->from_ns = from_ns;
 	t->to_ns = to_ns;

@@ -51,7 +51,7 @@ static int resolve(const char *address, int flags, struct addrinfo **ai, struct 
 	int rc;
 
 	if (snprintf(buf, sizeof(buf), "%s", address) >= (int)sizeof(buf))
-		return ibcc_perf_fail(e, EINVAL, "%s", address);
+		return ibcc_perf_fail(e, EINVAL, "%s is too long for an address", address);
 	colon = strrchr(buf, ':');
 	if (buf[0] == '[' && (end = strchr(buf, ']'))) {
 		*end = '\0';
@@ -64,8 +64,8 @@ static int resolve(const char *address, int flags, struct addrinfo **ai, struct 
 	}
 	rc = getaddrinfo(*host ? host : NULL, port, &hints, ai);
 	if (rc)
-		return ibcc_perf_fail(e, rc == EAI_SYSTEM ? errno : 0, "%s: %s", address,
-				      gai_strerror(rc));
+		return ibcc_perf_fail(e, rc == EAI_SYSTEM ? errno : 0, "cannot resolve %s: %s",
+				      address, gai_strerror(rc));
 	return 0;
 }
 
@@ -103,7 +103,9 @@ int ibcc_perf_wire_connect(const char *address, int timeout_ms, struct ibcc_why 
 			close(fd);
 	}
 	freeaddrinfo(ai);
-	return rc ? ibcc_perf_fail(e, -rc, "cannot connect to %s", address) : fd;
+	return rc ? ibcc_perf_fail(e, -rc, "cannot connect to %s (does ibcc-perf serve run there?)",
+				   address)
+		  : fd;
 }
 
 int ibcc_perf_wire_listen(const char *address, char *bound, size_t len, struct ibcc_why *e)

@@ -52,9 +52,9 @@ text "likewise" "$TMP/said.log" ':[0-9]+:[0-9]+: traffic.kind: got "warm"'
 status "an address that is none" 1 "$perf" serve --listen 127.0.0.1:nosuchport
 equal "is told with one reason" "$(grep -c 'nosuchport: [^:]*$' "$TMP/said.log")" 1
 status "no server at an address" 1 "$perf" run "$TMP/hotspot.yaml" --set 'hosts.a.address=127.0.0.1:1'
-text "is named" "$TMP/said.log" 'cannot connect to 127.0.0.1:1: Connection refused'
+text "is named" "$TMP/said.log" 'cannot connect to 127.0.0.1:1 \(does ibcc-perf serve run there\?\): Connection refused'
 status "a server that other hosts reach needs a token" 1 "$perf" serve --listen 0.0.0.0:0
-text "and is told so" "$TMP/said.log" 'want --token-file'
+text "and is told so" "$TMP/said.log" 'give it a --token-file'
 echo short >"$TMP/token"
 chmod 600 "$TMP/token"
 status "not any token" 1 "$perf" serve --token-file "$TMP/token"
@@ -86,7 +86,7 @@ wait_until 10 grep -q ' s  ' "$TMP/said.log" || fail "a long run"
 kill -TERM $run
 wait $run
 equal "SIGTERM ends a run early" $? 1
-text "with what it has so far" "$TMP/said.log" '^interrupted: figures are of'
+text "with what it has so far" "$TMP/said.log" '^interrupted: the figures cover'
 no_session() { [ -z "$(child_of "$server" ibcc-perf)" ]; }
 wait_until 10 no_session || fail "a session is left"
 ok "no session is left"

@@ -107,7 +107,7 @@ refused "a speed that is none" "want a number" 1 run --netfile "$TMP/net" --spee
 refused "half a permille, which would be none" "want a whole number" 1 run --netfile "$TMP/net" --mad-loss 0.5
 refused "an unknown command" "no such command" 1 walk
 start_sim "$TMP/net"
-refused "a name that is taken" "another simulator has this name: choose another one by --name" 1 run --netfile "$TMP/net" --name "$SIM"
+refused "a name that is taken" "a simulator of this name is running: choose another name with --name" 1 run --netfile "$TMP/net" --name "$SIM"
 refused "an unknown key" "color: no such key" 1 set --name "$SIM" color=red
 refused "a value that cannot be" "speed: cannot be set to fast; ibcc-sim" 1 set --name "$SIM" speed=fast
 refused "an unknown node" "no such node" 1 set --name "$SIM" cc_support.nobody=off
@@ -116,5 +116,5 @@ refused "the help of a command" "^usage: ibcc-sim run" 0 set --help
 background "$TMP/second.log" "$IBCC_BUILD/ibcc-sim" run --netfile "$TMP/net" --name "$SIM-2" --speed 0
 second=$!
 wait_until "$BOOT_SECONDS" grep -q '^ready ' "$TMP/second.log" || fail "a second simulator does not get ready"
-refused "one of several" "simulators are running (..*): choose one by --name" 1 stats
+refused "one of several" "simulators are running (..*): choose one with --name" 1 stats
 stop "$second"

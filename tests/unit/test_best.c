@@ -115,7 +115,7 @@ static void others_are_ranked(void **state)
 	files_write("g.jsonl", "{\"id\":\"j\",\"point\":{},\"result\":{\"other\":0}}\n");
 	b.by = "miss";
 	assert_int_equal(ibcc_best_read(&b, files_path("g.jsonl"), true), -EINVAL);
-	assert_non_null(strstr(e.text, "g.jsonl:1:1: got no \"miss\" in the result"));
+	assert_non_null(strstr(e.text, "g.jsonl:1:1: the result has no \"miss\""));
 	ibcc_yaml_errors_fini(&e);
 	ibcc_best_fini(&b);
 }

@@ -159,11 +159,11 @@ static void other_files_are_refused(void **state)
 	(void)state;
 	make(&g);
 	assert_int_equal(ibcc_sweep_open(&f, path, ID, &g, &e), -EINVAL);
-	assert_non_null(strstr(e.text, "bad.jsonl:1:1: got a result of another scenario"));
+	assert_non_null(strstr(e.text, "bad.jsonl:1:1: this file has results of another scenario"));
 	ibcc_yaml_errors_fini(&e);
 	path = files_write("bad.jsonl", "notes\n");
 	assert_int_equal(ibcc_sweep_open(&f, path, ID, &g, &e), -EINVAL);
-	assert_non_null(strstr(e.text, "bad.jsonl:1:1: got no result of a sweep"));
+	assert_non_null(strstr(e.text, "bad.jsonl:1:1: this line is not a result of a sweep"));
 	ibcc_yaml_errors_fini(&e);
 	/* Two at once would each do all points. */
 	path = files_path("both.jsonl");

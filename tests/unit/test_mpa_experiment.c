@@ -108,11 +108,11 @@ static void bad_files(void **state)
 	load_bad(HEAD "mpa: {measure: latency, subjects: [{name: a, markers: 32}]}\n",
 		 "a multiple of 4 from 64");
 	load_bad(HEAD MPA BODY "rows: [{name: r, unit: u, value: \"iwarp(v, c, mbps)\"}]\n",
-		 "want a subject and a figure");
+		 "want a subject of mpa and one of its figures");
 	load_bad(HEAD MPA BODY "rows: [{name: r, unit: u, value: \"iwarp(v, a, speed)\"}]\n",
-		 "want a subject and a figure");
+		 "want a subject of mpa and one of its figures");
 	load_bad(HEAD MPA BODY "rows: [{name: r, unit: u, value: \"MBps(v, all)\"}]\n",
-		 "MBps is for scenarios");
+		 "the figure MBps is only for scenarios");
 	load_bad(HEAD MPA BODY "rows: [{name: r, unit: u, value: \"min(1 2)\"}]\n", "want ,");
 	load_bad(HEAD MPA BODY "rows: [{name: r, unit: u, value: \"max(1, 2\"}]\n", "want )");
 }

@@ -79,7 +79,7 @@ static void test_failures(void **state)
 	files_write("undid", "");
 	a.undo = undo;
 	assert_int_not_equal(run(&a, &p, PLAN), 0);
-	assert_string_equal(p.e.text, "\"exit 3\" ended with status 3");
+	assert_string_equal(p.e.text, "the command \"exit 3\" ended with status 3");
 	assert_int_equal(lines(files_path("undid")), 0);
 	ibcc_perf_around_fini(&a);
 	perf_end(&p);

@@ -147,7 +147,8 @@ static void test_trouble(void **state)
 	check_trouble(ONE, "a: flow f, to b (queue pair 1");
 	double_reset();
 	double_verbs.deaf = true;
-	check_trouble(ONE, "transport retry counter exceeded (the peer or the path to it is gone)");
+	check_trouble(ONE, "transport retry counter exceeded (the peer does not answer, or the "
+			   "path to it is broken)");
 	/* Whose receiver lets it wait for longer than its adapter asks again. */
 	double_reset();
 	double_verbs.impatient = true;
@@ -163,11 +164,12 @@ static void test_trouble(void **state)
 	check_trouble(ONE, "double0 port 1 has no GID: has its network device an address?");
 	double_reset();
 	double_verbs.unknown = true;
-	check_trouble("duration_ms: 30\ntraffic: [{name: f, from: a, to: b, load_percent: 50}]\n",
-		      "double0 port 1 does not say how fast it is: flow f needs a rate");
+	check_trouble(
+		"duration_ms: 30\ntraffic: [{name: f, from: a, to: b, load_percent: 50}]\n",
+		"double0 port 1 reports no link rate, of which the load of flow f is a share");
 	double_reset();
 	double_verbs.async_event = IBV_EVENT_PORT_ERR;
-	check_trouble(ONE, "double0: port error");
+	check_trouble(ONE, "the device double0 reported: port error");
 	double_reset();
 	double_verbs.async_event = IBV_EVENT_SM_CHANGE;
 	double_verbs.fail_verb = "ibv_get_async_event";
@@ -175,11 +177,13 @@ static void test_trouble(void **state)
 	check_trouble(ONE, "ibv_get_async_event on double0: Input/output error");
 	double_reset();
 	double_verbs.max_cqe = 8;
-	check_trouble(ONE, "the plan needs 16 completions at once here, double0 has 8");
+	check_trouble(ONE,
+		      "the plan needs a completion queue of 16 entries here, and double0 allows 8");
 	double_reset();
-	check_trouble("duration_ms: 30\nverbs: {mtu_bytes: 4096}\n"
-		      "traffic: [{name: f, from: a, to: b}]\n",
-		      "double0 port 1 has an MTU of 2048, the plan wants 4096");
+	check_trouble(
+		"duration_ms: 30\nverbs: {mtu_bytes: 4096}\n"
+		"traffic: [{name: f, from: a, to: b}]\n",
+		"double0 port 1 has an MTU of 2048 bytes, less than the plan's mtu_bytes, 4096");
 }
 
 /* An event of no harm is no end, nor is a GID that cannot be read where there is another one. */
@@ -243,13 +247,14 @@ static void check_cut(bool all, const char *says)
 	perf_end(&p);
 	assert_int_equal(double_verbs.live, 0);
 	/* One that had not begun yet has nothing to complain of. */
-	assert_true(!*p.host[1].e.text || strstr(p.host[1].e.text, "gone"));
+	assert_true(!*p.host[1].e.text ||
+		    strstr(p.host[1].e.text, "lost the connection to the coordinator"));
 }
 
 static void test_lost(void **state)
 {
 	(void)state;
-	check_cut(false, "lost b");
+	check_cut(false, "lost the connection to b");
 	check_cut(true, "lost ");
 }
 
@@ -268,22 +273,26 @@ static void test_hostile(void **state)
 	static const struct {
 		const char *text, *says;
 	} t[] = {
-		{ "\n", "no request: Protocol error" },
-		{ "[]\n", "no request: Protocol error" },
-		{ "{\"do\":1}\n", "a request that does not fit here: nothing" },
-		{ "{\"do\":\"start\"}\n", "a request that does not fit here: start" },
-		{ "{\"do\":\"hello\"}\n{\"do\":\"open\"}\n", "what is to be opened" },
+		{ "\n", "the coordinator sent no valid request: Protocol error" },
+		{ "[]\n", "the coordinator sent no valid request: Protocol error" },
+		{ "{\"do\":1}\n",
+		  "the coordinator sent a request that is not possible now: nothing" },
+		{ "{\"do\":\"start\"}\n",
+		  "the coordinator sent a request that is not possible now: start" },
+		{ "{\"do\":\"hello\"}\n{\"do\":\"open\"}\n",
+		  "the coordinator sent an invalid request to open a port" },
 		{ "{\"do\":\"hello\"}\n{\"do\":\"open\",\"job\":{\"device\":\"../x\"}}\n",
-		  "what is to be opened" },
+		  "the coordinator sent an invalid request to open a port" },
 		{ "JOB{\"do\":\"connect\",\"ends\":[]}\n", "0 addresses for 1 connection" },
-		{ "JOB{\"do\":\"connect\",\"ends\":[7]}\n", "address of connection 0" },
+		{ "JOB{\"do\":\"connect\",\"ends\":[7]}\n",
+		  "the coordinator sent an address that is not valid, of connection 0" },
 		{ "JOB{\"do\":\"start\",\"from_ns\":0,\"to_ns\":1,\"report_ns\":1000000}\n",
-		  "a request that does not fit here: start" },
+		  "the coordinator sent a request that is not possible now: start" },
 		{ "JOB{\"do\":\"connect\",\"ends\":[{\"gid\":"
 		  "\"fe80000000000000000000000000000\\u0000\","
 		  "\"addr\":\"0\",\"rkey\":1,\"qpn\":17,\"psn\":1,\"lid\":1,\"mtu\":4,"
 		  "\"rd_atomic\":1}]}\n",
-		  "no request" },
+		  "the coordinator sent no valid request" },
 	};
 
 	(void)state;
@@ -329,27 +338,32 @@ static void test_false_host(void **state)
 	static const struct {
 		const char *script, *says;
 	} t[] = {
-		{ "", "lost b" },
-		{ "SSH-2.0-OpenSSH_9.2p1\r\n", "lost b: Protocol error" },
-		{ "{\"ibcc-perf\":1}\n", "b: no ibcc-perf of this version there" },
-		{ "{\"ibcc-perf\":\"2\"}\n", "b: no ibcc-perf of this version there" },
-		{ "{\"ibcc-perf\":2,\"salt\":\"$1$cheap\"}\n", "b: no proof of the token" },
-		{ HI "{\"ok\":false,\"error\":7}\n", "b: no answer that makes sense" },
+		{ "", "lost the connection to b" },
+		{ "SSH-2.0-OpenSSH_9.2p1\r\n", "lost the connection to b: Protocol error" },
+		{ "{\"ibcc-perf\":1}\n", "b: what answers there is not ibcc-perf of this version" },
+		{ "{\"ibcc-perf\":\"2\"}\n",
+		  "b: what answers there is not ibcc-perf of this version" },
+		{ "{\"ibcc-perf\":2,\"salt\":\"$1$cheap\"}\n",
+		  "b: cannot make the proof of the token" },
+		{ HI "{\"ok\":false,\"error\":7}\n", "b: its answer is not valid" },
 		{ HI "{\"ok\":false,\"error\":\"not today\"}\n", "b: not today" },
-		{ HI OK OK, "b: no answer that makes sense" },
-		{ HI OK OPENED("[]"), "b: no answer that makes sense" },
-		{ HI OK OPENED("7"), "b: no answer that makes sense" },
-		{ HI OK OPENED("[7]") OK, "a: address of connection 0" },
-		{ GOING "{\"report\":7}\n", "b said what makes no sense" },
-		{ GOING "{\"report\":{\"t_ns\":-1,\"flows\":[]}}\n", "b said what makes no sense" },
+		{ HI OK OK, "b: its answer is not valid" },
+		{ HI OK OPENED("[]"), "b: its answer is not valid" },
+		{ HI OK OPENED("7"), "b: its answer is not valid" },
+		{ HI OK OPENED("[7]") OK,
+		  "a: the coordinator sent an address that is not valid, of connection 0" },
+		{ GOING "{\"report\":7}\n", "b sent a report that is not valid" },
+		{ GOING "{\"report\":{\"t_ns\":-1,\"flows\":[]}}\n",
+		  "b sent a report that is not valid" },
 		{ GOING "{\"report\":{\"t_ns\":1,\"flows\":[[1,1,1]]}}\n",
-		  "b said what makes no sense" },
+		  "b sent a report that is not valid" },
 		{ GOING "{\"report\":{\"t_ns\":1,\"flows\":[[0,-1,1]]}}\n",
-		  "b said what makes no sense" },
-		{ GOING RESULT "[]}\n", "b said what makes no sense" }, /* before it was asked */
+		  "b sent a report that is not valid" },
+		{ GOING RESULT "[]}\n",
+		  "b sent a report that is not valid" }, /* before it was asked */
 		{ GOING "{\"finished\":true}\n" RESULT "[{\"id\":5}]}\n",
-		  "b said what makes no sense" },
-		{ GOING "{\"report\":", "lost b" },
+		  "b sent a report that is not valid" },
+		{ GOING "{\"report\":", "lost the connection to b" },
 	};
 
 	(void)state;

@@ -212,11 +212,11 @@ static void test_token(void **state)
 	perf_end(&p);
 	perf_start(&p, SHORT "traffic: [{from: a, to: b}]\n");
 	assert_int_not_equal(perf_run(&p, "correct hors"), 0);
-	assert_non_null(strstr(p.e.text, "the token is another one here"));
+	assert_non_null(strstr(p.e.text, "the token of this host is another one"));
 	perf_end(&p);
 	perf_start(&p, SHORT "traffic: [{from: a, to: b}]\n");
 	assert_int_not_equal(perf_run(&p, NULL), 0);
-	assert_non_null(strstr(p.e.text, "a token is needed"));
+	assert_non_null(strstr(p.e.text, "this host wants a token"));
 	perf_end(&p);
 }
 
@@ -261,11 +261,11 @@ static void test_impossible(void **state)
 		const char *plan, *error;
 	} t[] = {
 		{ "verbs: {operation: read}\ntraffic: [{name: f, from: a, to: all}]\n",
-		  "flow f: one host reads, not all" },
+		  "flow f: to: all is not possible with operation read: name one host that reads" },
 		{ "topology: {nodes: [{host: [a, b, c, d, x]}, {switch: s, ports: 5}], links: [[a, "
 		  "s/1], [b, s/2], [c, s/3], [d, s/4], [x, s/5]]}\n"
 		  "traffic: [{name: f, from: a, to: x}]\n",
-		  "flow f: x is not among the plan's hosts" },
+		  "flow f: x is not one of the plan's hosts: add it there" },
 	};
 
 	(void)state;

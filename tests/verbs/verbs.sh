@@ -136,12 +136,12 @@ is "rate: a flow that can has the rate it was given" rate '
 is "rate: one that cannot says so" rate '.flows[] | select(.name == "fast") | .given_up_share > 0.1'
 is "around: the slow port at eight times its rate" around '.change.hot.change_percent > 100'
 has "around: in words" around '"words": "victims .*, hot receiver \+[0-9.]+ % \(\+-'
-has "a killed peer ends the run, and is named" peer 'lost h[0-9]|the peer or the path to it is gone'
+has "a killed peer ends the run, and is named" peer 'lost the connection to h[0-9]|the peer does not answer'
 has "with exit code 1" peer '^status 1$'
 none "it leaves no queue pair, region or session" peer-left
 none "a killed coordinator leaves none either" coordinator-left
-has "SIGINT ends a run with its results" interrupt '^interrupted: figures are of'
+has "SIGINT ends a run with its results" interrupt '^interrupted: the figures cover'
 none "and leaves nothing" interrupt-left
-has "a wrong token is refused" token 'the token is another one here'
-has "a device that is not there is named" device 'h1: there is no RDMA device rxe9 here'
+has "a wrong token is refused" token 'the token of this host is another one'
+has "a device that is not there is named" device 'h1: there is no RDMA device rxe9 on this host'
 none "the machine ended its server, and nothing is left" end-left
