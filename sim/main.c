@@ -11,13 +11,43 @@
 #include "sim/cmd.h"
 
 static const char usage_text[] =
-	"usage: ibcc-sim run --scenario FILE | --netfile FILE [--name NAME] [--speed RATIO]\n"
-	"                    [--mad-loss PERMILLE] [--mad-delay-us N]\n"
-	"       ibcc-sim exec [--name NAME] [--host NODE] -- COMMAND...\n"
-	"       ibcc-sim stats | flows | ports | settings | sets [-j] [--name NAME]\n"
-	"       ibcc-sim set [--name NAME] KEY=VALUE...\n"
-	"       ibcc-sim console [--name NAME] LINE\n"
-	"       ibcc-sim --help | --version\n";
+	"Usage: ibcc-sim COMMAND [OPTION]... [ARGUMENT]...\n"
+	"Simulates an InfiniBand fabric, on which stock tools and ibcc-tuned run.\n"
+	"\n"
+	"Commands:\n"
+	"  run        start a fabric, which runs until a signal ends it\n"
+	"  exec       run a command as on a host of the fabric: -- COMMAND...\n"
+	"  stats      count the MADs of clients by class, method and attribute\n"
+	"  flows      show the throughput of each flow\n"
+	"  ports      show the counters of all linked ports\n"
+	"  settings   show the congestion control settings of all nodes\n"
+	"  sets       list the last Set MADs of congestion control\n"
+	"  set        change the running fabric: KEY=VALUE...; for keys see ibcc-sim(1)\n"
+	"  console    pass a line to the console of ibsim: LINE\n"
+	"\n"
+	"Options of run:\n"
+	"  -s, --scenario FILE        simulate the fabric and the traffic of a scenario\n"
+	"  -f, --netfile FILE         simulate the fabric of a netfile of ibsim, without\n"
+	"                             traffic\n"
+	"  -S, --speed RATIO          simulated time in relation to real time, 0 to 1000\n"
+	"                             (default 1)\n"
+	"      --mad-loss PERMILLE    lose this many of 1000 MADs (default 0)\n"
+	"      --mad-delay-us US      delay each answer by this many microseconds\n"
+	"                             (default 0)\n"
+	"\n"
+	"Options of exec:\n"
+	"  -H, --host NODE            run on this host: a name, a GUID or an id in the\n"
+	"                             netfile (default: the first host)\n"
+	"\n"
+	"Options of stats, flows, ports, settings, sets, set and console:\n"
+	"  -j, --json                 answer in JSON\n"
+	"\n"
+	"Options of all commands:\n"
+	"  -n, --name NAME            name of the simulator (default: the only one that\n"
+	"                             runs; of a new one: ibcc- and its process ID)\n"
+	"      --help                 show this help\n"
+	"\n"
+	"'ibcc-sim --version' shows the version.\n";
 
 int main(int argc, char **argv)
 {
@@ -56,6 +86,6 @@ int main(int argc, char **argv)
 				return fputs(usage_text, stdout) < 0;
 		return cmds[i].run(argc - 1, argv + 1);
 	}
-	fprintf(stderr, "ibcc-sim: %s: no such command\n%s", argv[1], usage_text);
+	fprintf(stderr, "ibcc-sim: unknown command '%s'\nTry 'ibcc-sim --help'.\n", argv[1]);
 	return 1;
 }

@@ -37,7 +37,6 @@ struct ibcc_option {
 	const char *want;
 	bool optional; /* its value, which is behind "=", or a next argument with a digit first */
 	bool many;     /* it may be given several times */
-	bool in_arguments; /* `arguments` of the command already shows it in the usage */
 };
 
 /* A table of them, of a command or of a whole program. */
@@ -69,13 +68,13 @@ int ibcc_options_print(const struct ibcc_options *o, const char *command, FILE *
 /* Rows that several commands have. */
 #define IBCC_OPTION_JSON(type)                                                                     \
 	{                                                                                          \
-		"json", 'j', IBCC_OPTION_FLAG, NULL, "Answer in JSON", .at = offsetof(type, json)  \
+		"json", 'j', IBCC_OPTION_FLAG, NULL, "answer in JSON", .at = offsetof(type, json)  \
 	}
 
 struct ibcc_command {
 	const char *name;
 	const char *arguments; /* as the usage has them, such as "FILE..."; NULL: none */
-	const char *what;      /* it does, in a line */
+	const char *what;      /* it does, in a line that begins with a verb */
 	const char *want;      /* is said where there are fewer or more arguments: "one file" */
 	int least, most;       /* arguments; -1: no limit */
 	const struct ibcc_option *option;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include <ibcc/command.h>
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
@@ -214,24 +215,6 @@ int ibcc_command_read(const struct ibcc_command *c, int argc, char **argv, void 
 	return rc;
 }
 
-static void synopsis(const struct ibcc_command *c, FILE *out)
-{
-	fprintf(out, "%s%s%s", c->name, c->arguments ? " " : "", c->arguments ? c->arguments : "");
-	for (size_t i = 0; i < c->n_options; i++) {
-		const struct ibcc_option *o = &c->option[i];
-		char text[64];
-
-		if (o->in_arguments)
-			continue;
-		if (o->letter)
-			snprintf(text, sizeof(text), "-%c", o->letter);
-		else
-			option_text(o, text);
-		fprintf(out, " [%s%s%s]%s", text, o->value ? " " : "", o->value ? o->value : "",
-			o->many ? "..." : "");
-	}
-}
-
 /* A line of the help that is about one of the commands begins with its name and a colon. Returns
  * what this command's help has of it; NULL: nothing, as it is about another one.
  */
@@ -292,15 +275,27 @@ int ibcc_options_print(const struct ibcc_options *o, const char *command, FILE *
 	return ferror(out) ? -EIO : n;
 }
 
+/* Prints the commands of a program. */
 static void usage(const char *program, const struct ibcc_command *const *command, size_t n,
 		  FILE *out)
 {
-	fprintf(out, "usage: %s COMMAND ...\n", program);
-	for (size_t i = 0; i < n; i++) {
-		fputs("  ", out);
-		synopsis(command[i], out);
-		fprintf(out, "\n      %s\n", command[i]->what);
-	}
+	fprintf(out, "Usage: %s COMMAND [OPTION]... [ARGUMENT]...\n\nCommands:\n", program);
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "  %-10s %s\n", command[i]->name, command[i]->what);
+	fprintf(out, "\n'%s COMMAND --help' shows the arguments and options of a command.\n",
+		program);
+}
+
+static int usage_of(const char *program, const struct ibcc_command *c)
+{
+	const struct ibcc_options o = { c->option, c->n_options, c->name };
+
+	printf("Usage: %s %s%s%s%s\n%c%s.\n", program, c->name, o.n ? " [OPTION]..." : "",
+	       c->arguments ? " " : "", c->arguments ? c->arguments : "", toupper(*c->what),
+	       c->what + 1);
+	if (o.n)
+		fputs("\nOptions:\n", stdout);
+	return ibcc_options_print(&o, NULL, stdout) < 0;
 }
 
 static const char *command_candidate(const void *arg, size_t i)
@@ -315,14 +310,11 @@ int ibcc_command_run(const char *program, const struct ibcc_command *const *comm
 
 	for (size_t i = 0; name && i < n; i++) {
 		const struct ibcc_command *c = command[i];
-		const struct ibcc_options o = { c->option, c->n_options, c->name };
 
 		if (strcmp(name, c->name))
 			continue;
-		if (argc > 2 && !strcmp(argv[2], "--help")) {
-			usage(program, &c, 1, stdout);
-			return ibcc_options_print(&o, NULL, stdout) < 0;
-		}
+		if (argc > 2 && !strcmp(argv[2], "--help"))
+			return usage_of(program, c);
 		return c->run(c, argc - 1, argv + 1);
 	}
 	if (name && (!strcmp(name, "-h") || !strcmp(name, "--help") || !strcmp(name, "help"))) {
@@ -331,11 +323,15 @@ int ibcc_command_run(const char *program, const struct ibcc_command *const *comm
 	}
 	if (name && (!strcmp(name, "-V") || !strcmp(name, "--version")))
 		return printf("%s %s\n", program, IBCC_VERSION) < 0;
-	guess = name ? ibcc_guess_word(name, command_candidate, command, n) : NULL;
+	if (!name) {
+		usage(program, command, n, stderr);
+		return 1;
+	}
+	guess = ibcc_guess_word(name, command_candidate, command, n);
 	if (guess)
-		ibcc_command_say("no command \"%s\", did you mean \"%s\"?", name, guess);
-	else if (name)
-		ibcc_command_say("no command \"%s\"", name);
-	usage(program, command, n, stderr);
+		ibcc_command_say("unknown command '%s', did you mean '%s'?", name, guess);
+	else
+		ibcc_command_say("unknown command '%s'", name);
+	fprintf(stderr, "Try '%s --help'.\n", program);
 	return 1;
 }

@@ -22,12 +22,14 @@ extern const struct ibcc_command ibcc_bench_list, ibcc_bench_run, ibcc_bench_tun
 /* Rows of the options of several commands. */
 #define IBCC_OPTION_SET(type, member)                                                              \
 	{                                                                                          \
-		"set", 0, IBCC_OPTION_READ, "KEY=VALUE", "Set a value of the scenario",            \
+		"set", 0, IBCC_OPTION_READ, "KEY=VALUE",                                           \
+			"set a key of the scenario to this value; repeat it\nfor other keys",      \
 			.at = offsetof(type, member), .read = ibcc_words_read, .many = true        \
 	}
 #define IBCC_OPTION_JOBS(type, member)                                                             \
 	{                                                                                          \
-		"jobs", 'J', IBCC_OPTION_NUMBER, "JOBS", "Runs at once, by default one a core",    \
+		"jobs", 'J', IBCC_OPTION_NUMBER, "JOBS",                                           \
+			"number of runs at a time (default: one for each\ncore)",                  \
 			.at = offsetof(type, member), 1, 1024                                      \
 	}
 

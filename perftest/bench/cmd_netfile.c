@@ -25,7 +25,7 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 const struct ibcc_command ibcc_bench_netfile = {
 	.name = "netfile",
 	.arguments = "FILE",
-	.what = "write a scenario's fabric as a netfile for ibsim",
+	.what = "write the fabric of a scenario as a netfile of ibsim",
 	.want = "one scenario file",
 	.least = 1,
 	.most = 1,

@@ -20,15 +20,16 @@ struct options {
 static const struct ibcc_option list_options[] = { IBCC_OPTION_JSON(struct options) };
 
 static const struct ibcc_option options[] = {
-	{ "all", 0, IBCC_OPTION_FLAG, NULL, "All of them, in place of names",
-	  .at = offsetof(struct options, all), .in_arguments = true },
+	{ "all", 0, IBCC_OPTION_FLAG, NULL, "run all, in place of names",
+	  .at = offsetof(struct options, all) },
 	IBCC_OPTION_JSON(struct options),
-	{ "short", 0, IBCC_OPTION_FLAG, NULL, "Run the shortened form of an experiment",
+	{ "short", 0, IBCC_OPTION_FLAG, NULL, "run the short form of each experiment",
 	  .at = offsetof(struct options, exp.shortened) },
-	{ "seed", 0, IBCC_OPTION_NUMBER, "N", "This seed, in place of the scenario's",
+	{ "seed", 0, IBCC_OPTION_NUMBER, "N",
+	  "seed of the random numbers, in place of the\nscenario's",
 	  .at = offsetof(struct options, exp.seed), 1, UINT32_MAX },
 	IBCC_OPTION_SET(struct options, set),
-	{ "plot", 0, IBCC_OPTION_TEXT, "FILE", "Write throughput over time as SVG",
+	{ "plot", 0, IBCC_OPTION_TEXT, "FILE", "plot throughput over time to this SVG file",
 	  .at = offsetof(struct options, plot) },
 	IBCC_OPTION_JOBS(struct options, jobs),
 };
@@ -243,7 +244,7 @@ const struct ibcc_command ibcc_bench_run = {
 const struct ibcc_command ibcc_bench_tune = {
 	.name = "tune",
 	.arguments = "NAME|FILE... | --all",
-	.what = "compare the live loop with static settings and with its targets",
+	.what = "compare the daemon's control law with static settings",
 	.most = -1,
 	.option = options,
 	.n_options = sizeof(options) / sizeof(*options),

@@ -38,13 +38,16 @@ static int read_seed(void *set, const char *text)
 
 static const struct ibcc_option options[] = {
 	IBCC_OPTION_JSON(struct options),
-	{ "csv", 0, IBCC_OPTION_TEXT, "FILE", "Write the samples as CSV, one number a line",
+	{ "csv", 0, IBCC_OPTION_TEXT, "FILE",
+	  "write the samples to this CSV file, one number a\nline",
 	  .at = offsetof(struct options, csv) },
-	{ "plot", 0, IBCC_OPTION_TEXT, "FILE", "Write throughput, queues and CCTI over time as SVG",
+	{ "plot", 0, IBCC_OPTION_TEXT, "FILE", "plot throughput, queues and CCTI to this SVG file",
 	  .at = offsetof(struct options, plot) },
-	{ "samples", 0, IBCC_OPTION_NUMBER, "N", "Number of samples over the whole time",
+	{ "samples", 0, IBCC_OPTION_NUMBER, "N",
+	  "number of samples over the simulated time\n(default 200, with --csv or --plot)",
 	  .at = offsetof(struct options, samples), 1, MAX_SAMPLES },
-	{ "seed", 0, IBCC_OPTION_READ, "N", "This seed, in place of the scenario's",
+	{ "seed", 0, IBCC_OPTION_READ, "N",
+	  "seed of the random numbers, in place of the\nscenario's",
 	  .at = offsetof(struct options, set), .read = read_seed },
 	IBCC_OPTION_SET(struct options, set),
 };
@@ -84,7 +87,7 @@ static int run_scenario(const struct ibcc_command *c, int argc, char **argv)
 const struct ibcc_command ibcc_bench_scenario = {
 	.name = "scenario",
 	.arguments = "FILE",
-	.what = "run any scenario",
+	.what = "run the scenario in a file",
 	.want = "one file",
 	.least = 1,
 	.most = 1,

@@ -24,11 +24,12 @@ static int read_by(void *place, const char *text)
 }
 
 static const struct ibcc_option options[] = {
-	{ "by", 0, IBCC_OPTION_READ, "NAME", "The number that is to be greatest, with a - least",
+	{ "by", 0, IBCC_OPTION_READ, "NAME",
+	  "rank by this number, the largest first, or with -\nin front the smallest",
 	  .at = offsetof(struct options, b), .read = read_by },
-	{ "given", 0, IBCC_OPTION_READ, "FILE", "Results that are only ranked",
+	{ "given", 0, IBCC_OPTION_READ, "FILE", "also rank the results in this file",
 	  .at = offsetof(struct options, given), .read = ibcc_words_read, .many = true },
-	{ NULL, 'n', IBCC_OPTION_NUMBER, "N", "Points to show",
+	{ NULL, 'n', IBCC_OPTION_NUMBER, "N", "number of points to show",
 	  .at = offsetof(struct options, b.n_show), 1, 1000000 },
 	IBCC_OPTION_JSON(struct options),
 };
@@ -63,7 +64,7 @@ out:
 const struct ibcc_command ibcc_lab_best = {
 	.name = "best",
 	.arguments = "FILE...",
-	.what = "best points of sweeps",
+	.what = "show the best points of sweeps",
 	.want = "files",
 	.least = 1,
 	.most = -1,

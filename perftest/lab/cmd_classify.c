@@ -190,7 +190,7 @@ static const struct ibcc_option options[] = {
 	IBCC_OPTION_RANDOM(struct options, n),
 	IBCC_OPTION_SEED(struct options, seed, 0),
 	IBCC_OPTION_JSON(struct options),
-	{ "verbose", 'v', IBCC_OPTION_FLAG, NULL, "Tell each mistake on standard error",
+	{ "verbose", 'v', IBCC_OPTION_FLAG, NULL, "report each mistake on standard error",
 	  .at = offsetof(struct options, verbose) },
 	IBCC_OPTION_JOBS(struct options, jobs),
 };
@@ -205,7 +205,7 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 
 const struct ibcc_command ibcc_lab_classify = {
 	.name = "classify",
-	.what = "what the estimator makes of scenarios by chance",
+	.what = "compare the estimator with the truth, on random scenarios",
 	.option = options,
 	.n_options = sizeof(options) / sizeof(*options),
 	.run = run,

@@ -172,7 +172,7 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 
 const struct ibcc_command ibcc_lab_cycle = {
 	.name = "cycle",
-	.what = "CPU time of a decision for a large fabric",
+	.what = "measure the CPU time of a decision for a large fabric",
 	.option = options,
 	.n_options = sizeof(options) / sizeof(*options),
 	.run = run,

@@ -176,15 +176,17 @@ static int read_positive(void *place, const char *text)
 	}
 
 static const struct ibcc_option options[] = {
-	{ "build", 0, IBCC_OPTION_TEXT, "FOLDER", "Where the programs are",
+	{ "build", 0, IBCC_OPTION_TEXT, "FOLDER", "folder of the programs (default build)",
 	  .at = offsetof(struct options, sys.build) },
-	{ "out", 0, IBCC_OPTION_TEXT, "FOLDER", "Where report, figures and logs go",
+	{ "out", 0, IBCC_OPTION_TEXT, "FOLDER",
+	  "folder for report, figures and logs (default\nbuild/demo)",
 	  .at = offsetof(struct options, sys.out) },
-	{ "scenario", 0, IBCC_OPTION_TEXT, "FILE", "Fabric and traffic",
+	{ "scenario", 0, IBCC_OPTION_TEXT, "FILE",
+	  "fabric and traffic (default\nperftest/scenarios/lustre.yaml)",
 	  .at = offsetof(struct options, sys.scenario) },
-	POSITIVE("speed", "RATIO", "Of the engine against real time", sys.speed),
-	POSITIVE("off", "SECONDS", "How long without congestion control", times.off_s),
-	POSITIVE("tuned", "SECONDS", "How long with the daemon", times.tuned_s),
+	POSITIVE("speed", "RATIO", "simulated time in relation to real time", sys.speed),
+	POSITIVE("off", "SECONDS", "seconds without congestion control", times.off_s),
+	POSITIVE("tuned", "SECONDS", "seconds with the daemon", times.tuned_s),
 };
 
 static int demo(const struct ibcc_command *c, int argc, char **argv)
@@ -237,7 +239,7 @@ static int demo(const struct ibcc_command *c, int argc, char **argv)
 
 const struct ibcc_command ibcc_lab_demo = {
 	.name = "demo",
-	.what = "the whole simulated system, from a cold start to a report",
+	.what = "run the whole simulated system, and write a report",
 	.option = options,
 	.n_options = sizeof(options) / sizeof(*options),
 	.run = demo,

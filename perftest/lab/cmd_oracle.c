@@ -277,14 +277,15 @@ struct options {
 };
 
 static const struct ibcc_option options[] = {
-	{ "random", 0, IBCC_OPTION_NUMBER, "N", "That many scenarios by chance, in place of names",
-	  .at = offsetof(struct options, o.n), 1, 1000000, .in_arguments = true },
-	{ "json", 'j', IBCC_OPTION_FLAG, NULL, "Answer in JSON",
+	{ "random", 0, IBCC_OPTION_NUMBER, "N", "number of random scenarios, in place of names",
+	  .at = offsetof(struct options, o.n), 1, 1000000 },
+	{ "json", 'j', IBCC_OPTION_FLAG, NULL, "answer in JSON",
 	  .at = offsetof(struct options, o.json) },
 	IBCC_OPTION_SEED(struct options, o.seed, 0),
-	{ "grid", 0, IBCC_OPTION_READ, "KEY=A,B,C...", "Values of a key",
+	{ "grid", 0, IBCC_OPTION_READ, "KEY=A,B,C...",
+	  "try these values of a key; repeat it for other\nkeys",
 	  .at = offsetof(struct options, o.grid), .read = read_axis, .many = true },
-	{ "out", 'o', IBCC_OPTION_TEXT, "FILE", "Where results go",
+	{ "out", 'o', IBCC_OPTION_TEXT, "FILE", "write the results to this file",
 	  .at = offsetof(struct options, o.out) },
 	IBCC_OPTION_JOBS(struct options, jobs),
 };
@@ -327,7 +328,7 @@ out:
 const struct ibcc_command ibcc_lab_oracle = {
 	.name = "oracle",
 	.arguments = "NAME|FILE... | --random N",
-	.what = "search the best static settings for tune",
+	.what = "search the best static settings of scenarios",
 	.most = -1,
 	.option = options,
 	.n_options = sizeof(options) / sizeof(*options),

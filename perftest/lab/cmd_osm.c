@@ -322,11 +322,11 @@ static int read_tree(void *place, const char *text)
 static const struct ibcc_option options[] = {
 	IBCC_OPTION_JSON(struct osm),
 	{ "tree", 't', IBCC_OPTION_READ, "PORTS,LEVELS",
-	  "A fat tree of switches with so many ports", 0, .read = read_tree,
+	  "a fat tree of LEVELS levels, of switches with\nPORTS ports each", 0, .read = read_tree,
 	  .want = "PORTS,LEVELS such as 36,2", .many = true },
-	{ "large", 0, IBCC_OPTION_FLAG, NULL, "Those of 3456 and 11664 hosts as well",
+	{ "large", 0, IBCC_OPTION_FLAG, NULL, "also the trees with 3456 and 11664 hosts",
 	  .at = offsetof(struct osm, with_large) },
-	{ "repeat", 'r', IBCC_OPTION_NUMBER, "N", "Runs of which the shortest is taken",
+	{ "repeat", 'r', IBCC_OPTION_NUMBER, "N", "number of runs, of which the shortest counts",
 	  .at = offsetof(struct osm, repeat), 1, REPEAT_MAX },
 };
 
@@ -368,7 +368,7 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 
 const struct ibcc_command ibcc_lab_osm_model = {
 	.name = "osm-model",
-	.what = "what OpenSM sends to bring up fat trees, against a published model",
+	.what = "compare what OpenSM sends to fat trees with a published model",
 	.option = options,
 	.n_options = sizeof(options) / sizeof(*options),
 	.run = run,

@@ -298,9 +298,9 @@ static int tell(struct poll *p)
 
 static const struct ibcc_option options[] = {
 	IBCC_OPTION_JSON(struct poll),
-	{ "repeat", 0, IBCC_OPTION_NUMBER, "N", "Runs of which the median is taken",
+	{ "repeat", 0, IBCC_OPTION_NUMBER, "N", "number of runs, of which the median counts",
 	  .at = offsetof(struct poll, repeat), 1, IBCC_SPEED_REPEAT_MAX },
-	{ "alone", 0, IBCC_OPTION_FLAG, NULL, "Leave ibqueryerrors out",
+	{ "alone", 0, IBCC_OPTION_FLAG, NULL, "leave ibqueryerrors out",
 	  .at = offsetof(struct poll, alone) },
 };
 
@@ -326,7 +326,7 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 
 const struct ibcc_command ibcc_lab_poll = {
 	.name = "poll",
-	.what = "polling all ports of the fabric, against a bare loop and ibqueryerrors",
+	.what = "compare the polling of all ports with ibqueryerrors",
 	.option = options,
 	.n_options = sizeof(options) / sizeof(*options),
 	.run = run,

@@ -298,7 +298,9 @@ static int read_probe(void *place, const char *text)
 static const struct ibcc_option options[] = {
 	IBCC_OPTION_RANDOM(struct options, n),
 	IBCC_OPTION_SEED(struct options, seed, 0),
-	{ "probe", 0, IBCC_OPTION_READ, "becns|logs", "Have switches mark, and adapters not react",
+	{ "probe", 0, IBCC_OPTION_READ, "becns|logs",
+	  "let switches mark packets and adapters not react;\nread BECN counters, or "
+	  "CongestionLogs",
 	  .at = offsetof(struct options, probe), .read = read_probe, .want = "becns or logs" },
 	IBCC_OPTION_JSON(struct options),
 	IBCC_OPTION_JOBS(struct options, jobs),
@@ -314,7 +316,7 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 
 const struct ibcc_command ibcc_lab_predict = {
 	.name = "predict",
-	.what = "predictions against what their plans then bring",
+	.what = "compare predictions with the effect of their plans",
 	.option = options,
 	.n_options = sizeof(options) / sizeof(*options),
 	.run = run,

@@ -277,7 +277,7 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 
 const struct ibcc_command ibcc_lab_prediction = {
 	.name = "prediction",
-	.what = "CPU time and memory of a prediction for large fabrics",
+	.what = "measure CPU time and memory of a prediction for large fabrics",
 	.option = options,
 	.n_options = sizeof(options) / sizeof(*options),
 	.run = run,

@@ -190,7 +190,7 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 
 const struct ibcc_command ibcc_lab_push = {
 	.name = "push",
-	.what = "settings of its own for each node of the fabric, which it changes and restores",
+	.what = "measure changing, and restoring, the settings of all nodes",
 	.option = options,
 	.n_options = sizeof(options) / sizeof(*options),
 	.run = run,

@@ -426,9 +426,11 @@ static int read_condition(void *place, const char *text)
 }
 
 static const struct ibcc_option options[] = {
-	{ "random", 0, IBCC_OPTION_NUMBER, "N", "That many scenarios by chance",
-	  .at = offsetof(struct options, n), 1, 1000000, .in_arguments = true },
-	{ "condition", 0, IBCC_OPTION_READ, "NAME", "What the fabric lacks, or what goes wrong",
+	{ "random", 0, IBCC_OPTION_NUMBER, "N", "number of random scenarios",
+	  .at = offsetof(struct options, n), 1, 1000000 },
+	{ "condition", 0, IBCC_OPTION_READ, "NAME",
+	  "what the fabric lacks, or what fails: per-sl,\nno-waits, whole-switch, no-logs, loss, "
+	  "polls or\nno-cc",
 	  .at = offsetof(struct options, condition), .read = read_condition },
 	IBCC_OPTION_JSON(struct options),
 	IBCC_OPTION_SEED(struct options, seed, 1),
@@ -474,7 +476,7 @@ static int run_draw(const struct ibcc_command *c, int argc, char **argv)
 const struct ibcc_command ibcc_lab_tune = {
 	.name = "tune",
 	.arguments = "--random N",
-	.what = "the live loop on scenarios by chance",
+	.what = "run the daemon's control law on random scenarios",
 	.option = options,
 	.n_options = sizeof(options) / sizeof(*options),
 	.run = run,
@@ -483,7 +485,7 @@ const struct ibcc_command ibcc_lab_tune = {
 const struct ibcc_command ibcc_lab_draw = {
 	.name = "draw",
 	.arguments = "SEED",
-	.what = "a scenario by chance, as tune --random has it",
+	.what = "print a random scenario, as tune --random runs it",
 	.want = "a seed",
 	.least = 1,
 	.most = 1,

@@ -174,7 +174,7 @@ struct options {
 
 static const struct ibcc_option options[] = {
 	IBCC_OPTION_JSON(struct options),
-	{ "repeat", 0, IBCC_OPTION_NUMBER, "N", "Runs of which the median is taken",
+	{ "repeat", 0, IBCC_OPTION_NUMBER, "N", "number of runs, of which the median counts",
 	  .at = offsetof(struct options, repeat), 1, IBCC_SPEED_REPEAT_MAX },
 };
 
@@ -224,7 +224,7 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 const struct ibcc_command ibcc_lab_speed = {
 	.name = "speed",
 	.arguments = "[NAME...]",
-	.what = "packet hops per second of CPU time",
+	.what = "measure the packet engine: packet hops per CPU second",
 	.most = -1,
 	.option = options,
 	.n_options = sizeof(options) / sizeof(*options),

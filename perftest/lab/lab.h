@@ -11,12 +11,12 @@ extern const struct ibcc_command ibcc_lab_tune, ibcc_lab_draw, ibcc_lab_classify
 
 #define IBCC_OPTION_RANDOM(type, member)                                                           \
 	{                                                                                          \
-		"random", 0, IBCC_OPTION_NUMBER, "N", "That many scenarios by chance",             \
+		"random", 0, IBCC_OPTION_NUMBER, "N", "number of random scenarios",                \
 			.at = offsetof(type, member), 1, 1000000                                   \
 	}
 #define IBCC_OPTION_SEED(type, member, least)                                                      \
 	{                                                                                          \
-		"seed", 0, IBCC_OPTION_NUMBER, "N", "That of the first one",                       \
+		"seed", 0, IBCC_OPTION_NUMBER, "N", "seed of the first scenario",                  \
 			.at = offsetof(type, member), least, UINT32_MAX                            \
 	}
 

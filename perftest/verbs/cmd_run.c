@@ -40,18 +40,21 @@ static int read_token(void *place, const char *file)
 
 static const struct ibcc_option options[] = {
 	IBCC_OPTION_JSON(struct options),
-	{ "plot", 0, IBCC_OPTION_TEXT, "FILE", "Write throughput over time as SVG",
+	{ "plot", 0, IBCC_OPTION_TEXT, "FILE", "plot throughput over time to this SVG file",
 	  .at = offsetof(struct options, plot) },
-	{ "token-file", 0, IBCC_OPTION_READ, "FILE", "The token that the hosts want",
+	{ "token-file", 0, IBCC_OPTION_READ, "FILE", "file with the token of ibcc-perf serve",
 	  .at = offsetof(struct options, token), .read = read_token },
 	IBCC_OPTION_SET(struct options, set),
-	{ "around", 0, IBCC_OPTION_TEXT, "COMMAND", "Measure before and after this command",
+	{ "around", 0, IBCC_OPTION_TEXT, "COMMAND", "measure before and after this shell command",
 	  .at = offsetof(struct options, around.command) },
-	{ "undo", 0, IBCC_OPTION_TEXT, "COMMAND", "What takes that back",
+	{ "undo", 0, IBCC_OPTION_TEXT, "COMMAND",
+	  "with --around: run this shell command to revert\nit, and alternate before and after",
 	  .at = offsetof(struct options, around.undo) },
-	{ "repeats", 0, IBCC_OPTION_NUMBER, "N", "Stretches before, and as many after",
+	{ "repeats", 0, IBCC_OPTION_NUMBER, "N",
+	  "number of measurements before, and as many after\n(default 5)",
 	  .at = offsetof(struct options, repeats), 1, IBCC_PERF_REPEATS_MAX },
-	{ "settle-ms", 0, IBCC_OPTION_NUMBER, "N", "Between the command and the next stretch",
+	{ "settle-ms", 0, IBCC_OPTION_NUMBER, "MS",
+	  "pause after each command, in milliseconds\n(default 1000)",
 	  .at = offsetof(struct options, settle_ms), 0, 3600000 },
 };
 
@@ -253,7 +256,7 @@ out:
 const struct ibcc_command ibcc_perf_run = {
 	.name = "run",
 	.arguments = "PLAN",
-	.what = "run a plan, and measure; with --around, before and after a command",
+	.what = "run the traffic of a plan, and measure it",
 	.want = "one plan",
 	.least = 1,
 	.most = 1,

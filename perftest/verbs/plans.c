@@ -198,7 +198,7 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 const struct ibcc_command ibcc_perf_plan = {
 	.name = "plan",
 	.arguments = "[NAME HOST[=ADDRESS]...]",
-	.what = "print a ready-made plan",
+	.what = "print a ready-made plan, or list them",
 	.most = -1,
 	.run = run,
 };

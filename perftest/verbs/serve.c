@@ -126,9 +126,11 @@ struct options {
 };
 
 static const struct ibcc_option options[] = {
-	{ "listen", 0, IBCC_OPTION_TEXT, "ADDRESS", "Where, by default at 127.0.0.1",
+	{ "listen", 0, IBCC_OPTION_TEXT, "ADDRESS",
+	  "listen at HOST or HOST:PORT (default 127.0.0.1,\nport " IBCC_PERF_PORT_TEXT ")",
 	  .at = offsetof(struct options, address) },
-	{ "token-file", 0, IBCC_OPTION_TEXT, "FILE", "What coordinators have to know",
+	{ "token-file", 0, IBCC_OPTION_TEXT, "FILE",
+	  "file with the token that ibcc-perf run has to know",
 	  .at = offsetof(struct options, token_file) },
 };
 
@@ -175,7 +177,7 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 
 const struct ibcc_command ibcc_perf_serve = {
 	.name = "serve",
-	.what = "on each host: wait for plans to take part in",
+	.what = "take part in plans: start it on each host",
 	.want = "no arguments",
 	.option = options,
 	.n_options = sizeof(options) / sizeof(*options),

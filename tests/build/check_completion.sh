@@ -31,7 +31,7 @@ while read -r c; do
 	cat "$tmp/help" "$tmp/help.$c" | options >"$tmp/options.$c"
 	cat "$tmp/help.$c" >>"$tmp/all"
 done <"$tmp/commands"
-[ -z "$(awk 'length > 80' "$tmp/all")" ] || not_ok "the help is wider than a terminal"
+[ -z "$(awk 'length > 79' "$tmp/all")" ] || not_ok "the help is wider than a terminal"
 [ "$(wc -l <"$tmp/commands")" -gt 10 ] && [ "$(options "$tmp/all" | wc -l)" -gt 30 ] || not_ok "the help tells too little"
 # An option is in the help of all commands, or of some.
 for o in $(options "$tmp"/help.*); do

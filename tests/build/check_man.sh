@@ -62,6 +62,9 @@ done
 # example PAGE PROGRAM COMMAND: the page shows the command at work.
 example() { want "$1" "an example of $2 $3" "^(\.(Dl|Ic) )?([#\$] )?(ibcc-sim exec -- )?$2 (-[^ ]+ )*$3( |\$)"; }
 
+# narrow PROGRAM FILE: its help fits a terminal.
+narrow() { [ -z "$(awk 'length > 79' "$2")" ] || { echo "not ok - the help of $1 is wider than a terminal"; exit 1; }; }
+
 # program PAGE PROGRAM: its commands and their options, and an example of each command.
 program()
 {
@@ -73,8 +76,10 @@ program()
 		example "$page" "$2" "$c"
 		section "$page" SYNOPSIS | grep -qx -e ".Cm $c\( .*\)\{0,1\}" || { echo "no synopsis of $c"; missing=1; }
 	done <"$tmp/commands"
-	while read -r c; do "$program" "$c" --help; done <"$tmp/commands" |
-		sed -n 's/^  \(-., \|    \)--\([a-z-]*\).*/\2/p' | sort -u >"$tmp/options"
+	while read -r c; do "$program" "$c" --help; done <"$tmp/commands" >"$tmp/help"
+	"$program" help >>"$tmp/help"
+	narrow "$2" "$tmp/help"
+	sed -n 's/^  \(-., \|    \)--\([a-z-]*\).*/\2/p' "$tmp/help" | sort -u >"$tmp/options"
 	[ -s "$tmp/options" ] || { echo "not ok - no options of $2"; exit 1; }
 	for o in $(cat "$tmp/options"); do
 		want "$page" "option --$o" "^\.(It|Op|Ar .*|.*) ?.*Fl (.* , )?-$o( .*)?\$|^\.Fl -$o( .*)?\$"
@@ -123,6 +128,11 @@ for c in $(comm -23 "$tmp/commands" "$tmp/told"); do echo "not ok - man/ibcc-tun
 for c in $(comm -13 "$tmp/commands" "$tmp/told"); do echo "not ok - man/ibcc-tune.1 has the command $c, which is none"; missing=1; done
 for c in $(cat "$tmp/commands"); do example man/ibcc-tune.1 ibcc-tune "$c"; done
 for c in $(section man/ibcc-sim.1 Commands | sed -n 's/^\.It Cm \([a-z]*\)$/\1/p'); do example man/ibcc-sim.1 ibcc-sim "$c"; done
+"$B/ibcc-sim" --help >"$tmp/sim"
+narrow ibcc-sim "$tmp/sim"
+"$B/ibcc-tuned" --help >"$tmp/help"
+narrow ibcc-tuned "$tmp/help"
+for c in $(section man/ibcc-sim.1 Commands | sed -n 's/^\.It Cm \([a-z]*\)$/\1/p'); do want "$tmp/sim" "command $c of ibcc-sim's help" "^  $c "; done
 section man/ibcc-tuned.8 'Control socket' >"$tmp/text"
 for c in $(sed -n '/^static const struct command commands\[\]/,/^};/p' daemon/request.c | grep -o '{ "[a-z-]*"' | tr -d '{ "') \
 	$(sed -n 's/.*json_object_get(args, "\([a-z_]*\)").*/\1/p' daemon/request.c); do
@@ -130,6 +140,7 @@ for c in $(sed -n '/^static const struct command commands\[\]/,/^};/p' daemon/re
 done
 for o in $(sed -n 's/.*{ "\([a-z-]*\)", [a-z]*_argument.*/\1/p' sim/cmd_*.c | sort -u); do
 	want man/ibcc-sim.1 "option --$o" "Fl (. , (Fl )?)?-$o( .*)?\$"
+	want "$tmp/sim" "option --$o in ibcc-sim's help" "^  (-., |    )--$o "
 done
 for k in $(sed -n 's/^\t{ "\([a-z_]*\)", VALUE_.*/\1/p' sim/requests_knobs.c); do
 	want man/ibcc-sim.1 "value $k" "^\.It Cm $k[. ]"

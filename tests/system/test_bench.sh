@@ -41,8 +41,8 @@ check "the loads that there are are told" grep -q 'no load "no-such-load"; there
 status 1 "$lab" predict --probe x
 check "a wrong value is told by the program's own name" grep -qx 'ibcc-lab: --probe: got "x", want becns or logs' "$TMP/err"
 status 1 "$bench" sweep
-check "ibcc-bench has no command of ibcc-lab" grep -qx 'ibcc-bench: no command "sweep"' "$TMP/err"
-equal "a command tells its usage" "$("$lab" speed --help | grep -c '^  speed ')" 1
+check "ibcc-bench has no command of ibcc-lab" grep -qx "ibcc-bench: unknown command 'sweep'" "$TMP/err"
+equal "a command tells its usage" "$("$lab" speed --help | grep -c '^Usage: ibcc-lab speed ')" 1
 for p in ibcc-bench ibcc-lab ibcc-perf; do
 	equal "$p tells its version" "$("$IBCC_BUILD/$p" --version)" "$("$IBCC_BUILD/ibcc-sim" --version | sed "s/^ibcc-sim/$p/")"
 done

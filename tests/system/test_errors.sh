@@ -106,7 +106,7 @@ sed "s|^state_file:.*|state_file: /proc/none/state.db|" "$TMP/tuned.yaml" >"$TMP
 "$IBCC_BUILD/ibcc-tune" -z "$TMP/new.yaml" history >"$TMP/out.log" 2>&1
 equal "the history of a new host" "$? $(cat "$TMP/out.log")" "0 Nothing was changed yet."
 refused "--watch and its seconds apart" 1 'not running' plain ibcc-tune -z "$TMP/tuned.yaml" top --watch 5 --limit 1
-check "--help of a command of ibcc-sim" sh -c "'$IBCC_BUILD/ibcc-sim' stats --name none --help | grep -q '^usage:'"
+check "--help of a command of ibcc-sim" sh -c "'$IBCC_BUILD/ibcc-sim' stats --name none --help | grep -q '^Usage:'"
 if [ "$(id -u)" = 0 ]; then
 	chmod 600 "$TMP/key"
 	chmod 755 "$TMP"

@@ -9,7 +9,7 @@ double=$IBCC_BUILD/tests/double/libibverbs-double.so
 bench=$IBCC_BUILD/ibcc-bench
 
 # A sanitizer's own library must come first.
-if [ "$(env LD_PRELOAD="$double" "$perf" help 2>/dev/null | head -n 1)" = "usage: ibcc-perf COMMAND ..." ]; then
+if [ "$(env LD_PRELOAD="$double" "$perf" help 2>/dev/null | head -n 1)" = "Usage: ibcc-perf COMMAND [OPTION]... [ARGUMENT]..." ]; then
 	if command -v ibv_devinfo >/dev/null; then
 		LD_PRELOAD=$double ibv_devinfo >"$TMP/devinfo.log" 2>&1 || fail "ibv_devinfo on the double"
 		for text in 'hca_id:.*double0' 'state:.*PORT_ACTIVE' 'active_mtu:.*2048' 'port_lid:.*7$' 'link_layer:.*InfiniBand'; do

@@ -105,14 +105,14 @@ refused "a netfile that is not there" "/nowhere: cannot be read" 78 run --netfil
 refused "nothing to run" "want one of" 1 run
 refused "a speed that is none" "want a number" 1 run --netfile "$TMP/net" --speed fast
 refused "half a permille, which would be none" "want a whole number" 1 run --netfile "$TMP/net" --mad-loss 0.5
-refused "an unknown command" "no such command" 1 walk
+refused "an unknown command" "unknown command 'walk'" 1 walk
 start_sim "$TMP/net"
 refused "a name that is taken" "a simulator of this name is running: choose another name with --name" 1 run --netfile "$TMP/net" --name "$SIM"
 refused "an unknown key" "color: no such key" 1 set --name "$SIM" color=red
 refused "a value that cannot be" "speed: cannot be set to fast; ibcc-sim" 1 set --name "$SIM" speed=fast
 refused "an unknown node" "no such node" 1 set --name "$SIM" cc_support.nobody=off
 refused "an unknown option" "unrecognized option" 1 stats --all
-refused "the help of a command" "^usage: ibcc-sim run" 0 set --help
+refused "the help of a command" "^Usage: ibcc-sim COMMAND" 0 set --help
 background "$TMP/second.log" "$IBCC_BUILD/ibcc-sim" run --netfile "$TMP/net" --name "$SIM-2" --speed 0
 second=$!
 wait_until "$BOOT_SECONDS" grep -q '^ready ' "$TMP/second.log" || fail "a second simulator does not get ready"

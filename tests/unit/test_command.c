@@ -33,8 +33,7 @@ static int count_word(void *place, const char *text)
 
 static const struct ibcc_option rows[] = {
 	IBCC_OPTION_JSON(struct values),
-	{ "all", 0, IBCC_OPTION_FLAG, NULL, "All of them", .at = offsetof(struct values, all),
-	  .in_arguments = true },
+	{ "all", 0, IBCC_OPTION_FLAG, NULL, "All of them", .at = offsetof(struct values, all) },
 	{ "out", 'o', IBCC_OPTION_TEXT, "FILE", "Where it goes",
 	  .at = offsetof(struct values, out) },
 	{ "number", 0, IBCC_OPTION_NUMBER, "N", "How many,\nfrom two on",
@@ -157,28 +156,32 @@ static void the_usage_is_made_of_the_table(void **state)
 
 	(void)state;
 	assert_int_equal(CALL(1, text, "one", "--help"), 0);
-	assert_string_equal(
-		text, "usage: test COMMAND ...\n"
-		      "  one FILE | --all [-j] [-o FILE] [--number N] [-n N] [--word WORD]...\n"
-		      "      does something\n"
-		      "  -j, --json                 Answer in JSON\n"
-		      "      --all                  All of them\n"
-		      "  -o, --out FILE             Where it goes\n"
-		      "      --number N             How many,\n"
-		      "                             from two on\n"
-		      "  -n N                       The last\n"
-		      "      --word WORD            A word\n");
+	assert_string_equal(text, "Usage: test one [OPTION]... FILE | --all\n"
+				  "Does something.\n"
+				  "\n"
+				  "Options:\n"
+				  "  -j, --json                 answer in JSON\n"
+				  "      --all                  All of them\n"
+				  "  -o, --out FILE             Where it goes\n"
+				  "      --number N             How many,\n"
+				  "                             from two on\n"
+				  "  -n N                       The last\n"
+				  "      --word WORD            A word\n");
+	assert_int_equal(CALL(1, text, "none", "--help"), 0);
+	assert_string_equal(text, "Usage: test none\nDoes nothing.\n");
 	assert_int_equal(CALL(1, text, "help"), 0);
 	assert_string_equal(
-		text, "usage: test COMMAND ...\n"
-		      "  one FILE | --all [-j] [-o FILE] [--number N] [-n N] [--word WORD]...\n"
-		      "      does something\n"
-		      "  none\n"
-		      "      does nothing\n");
+		text, "Usage: test COMMAND [OPTION]... [ARGUMENT]...\n"
+		      "\n"
+		      "Commands:\n"
+		      "  one        does something\n"
+		      "  none       does nothing\n"
+		      "\n"
+		      "'test COMMAND --help' shows the arguments and options of a command.\n");
 	assert_int_equal(CALL(2, text, "two"), 1);
-	assert_non_null(strstr(text, "no command \"two\"\nusage: test COMMAND"));
+	assert_non_null(strstr(text, "unknown command 'two'\nTry 'test --help'.\n"));
 	assert_int_equal(CALL(2, text, "nnoe"), 1);
-	assert_non_null(strstr(text, "no command \"nnoe\", did you mean \"none\"?\nusage: test"));
+	assert_non_null(strstr(text, "unknown command 'nnoe', did you mean 'none'?\nTry 'test"));
 	assert_int_equal(CALL(1, text, "--version"), 0);
 	assert_int_equal(strncmp(text, "test ", 5), 0);
 }
