@@ -215,12 +215,14 @@ static void parser_error(const yaml_parser_t *p, const char *file, struct ibcc_y
 	/* this error has no mark, but the parser knows its offset */
 	else if (p->error == YAML_READER_ERROR)
 		ibcc_yaml_errors_add(e, file, (unsigned int)p->mark.line + 1,
-				     (unsigned int)p->mark.column + 1, "no YAML: %s", problem);
+				     (unsigned int)p->mark.column + 1, "this is not YAML: %s",
+				     problem);
 	else if (p->context)
-		ibcc_yaml_errors_add(e, file, line, col, "no YAML: %s %s (from line %u on)",
-				     problem, p->context, (unsigned int)p->context_mark.line + 1);
+		ibcc_yaml_errors_add(e, file, line, col,
+				     "this is not YAML: %s %s (from line %u on)", problem,
+				     p->context, (unsigned int)p->context_mark.line + 1);
 	else
-		ibcc_yaml_errors_add(e, file, line, col, "no YAML: %s", problem);
+		ibcc_yaml_errors_add(e, file, line, col, "this is not YAML: %s", problem);
 }
 
 /* True if nothing follows the first document. */

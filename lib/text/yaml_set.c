@@ -172,7 +172,7 @@ static int descend(const struct assignment *a, int level, const char *word, int 
 	int *part = find_part(a->y, n, word, &at), made;
 
 	if (!part && n->type == YAML_SEQUENCE_NODE)
-		return fail(a, "got no element", word);
+		return fail(a, "the list has no element", word);
 	if (!part) {
 		made = yaml_document_add_mapping(&a->y->doc, NULL, YAML_ANY_MAPPING_STYLE);
 		if (!made)
@@ -243,7 +243,7 @@ static int set(struct assignment *a)
 		rc = follow(a, &value);
 		yaml_document_delete(&value);
 	} else {
-		rc = fail(a, "got no YAML value:", p.problem ? p.problem : a->value);
+		rc = fail(a, "the value is not YAML:", p.problem ? p.problem : a->value);
 	}
 	yaml_parser_delete(&p);
 	return rc;

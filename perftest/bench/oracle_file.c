@@ -38,7 +38,7 @@ static int load(const char *experiment, json_t **out, struct ibcc_yaml_errors *e
 	if (json_is_object(json_object_get(*out, "cases")))
 		return 0;
 	ibcc_yaml_errors_add(e, path, *out ? 1 : (unsigned int)why.line, 1, "%s",
-			     *out ? "got no \"cases\"" : why.text);
+			     *out ? "the file has no \"cases\"" : why.text);
 	json_decref(*out);
 	*out = NULL;
 	return -EINVAL;

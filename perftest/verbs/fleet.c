@@ -268,7 +268,9 @@ static int say_hello(struct ibcc_perf_member *m, const char *token, const json_t
 	int rc = token && salt ? ibcc_perf_token_prove(token, salt, proof) : 0;
 
 	if (rc)
-		return ibcc_perf_fail(e, -rc, "%s: cannot make the proof of the token", m->name);
+		return ibcc_perf_fail(e, -rc,
+				      "%s: cannot compute the answer to its question for the token",
+				      m->name);
 	return tell(m, json_pack("{ss ss*}", "do", "hello", "proof", token && salt ? proof : NULL),
 		    e);
 }

@@ -49,7 +49,9 @@ static int challenge(struct session *s, char salt[static IBCC_PERF_PROOF_BYTES])
 
 	if (!rc)
 		rc = ibcc_perf_token_prove(s->o->token, salt, s->proof);
-	return rc ? ibcc_perf_fail(s->e, -rc, "cannot make the question for the token") : 0;
+	return rc ? ibcc_perf_fail(s->e, -rc,
+				   "cannot make the question for the token of a coordinator")
+		  : 0;
 }
 
 static int welcome(struct session *s)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Each message of the daemon, the command line and the OpenSM plugin was read. It says what happened, what it means for
+# Each message of the daemon, the command line, the OpenSM plugin, the simulator and the programs in perftest/ was read. It says what happened, what it means for
 # the fabric, and what to do next, or why it need not: messages.list has the judgements.
 set -eu
 list=tests/build/messages.list
@@ -26,7 +26,7 @@ echo "ok - $(wc -l <"$tmp/now") messages are judged: $(cut -d ' ' -f 1 "$tmp/lin
 # The check itself sees a text in pieces, with a quoted word and with a number of another width, and each text once. It
 # sees both of two texts, and sentences that become part of a message, are printed or stand in an array, but not names,
 # words for programs or markup.
-mkdir -p "$tmp/daemon" "$tmp/lib" "$tmp/opensm-plugin"
+mkdir -p "$tmp/daemon" "$tmp/lib" "$tmp/opensm-plugin" "$tmp/sim" "$tmp/perftest"
 cat >"$tmp/daemon/x.c" <<'C'
 	rc = ibcc_why_set(why, f(a, g(b)), "one \"%s\" 0x%016" PRIx64
 			  " two", x);
@@ -43,9 +43,11 @@ cat >"$tmp/daemon/x.c" <<'C'
 	static const struct { const char *s; int n; } a[] = { { "a cause of trouble", 1 }, { "word", 2 } };
 C
 echo 'ibcc_plugin_log(log, LEVEL, "ERR IC99: %s", x);' >"$tmp/opensm-plugin/x.c"
+echo 'return ibcc_perf_fail(e, ENOMEM, "flows");' >"$tmp/perftest/x.c"
+echo 'ibcc_command_say("%s: no", x);' >"$tmp/sim/x.c"
 mkdir -p "$tmp/lib/law" && echo 'ibcc_text_say(x, "a sentence of a decision");' >"$tmp/lib/law/words.c"
 (cd "$tmp" && sh "$OLDPWD/tests/build/messages.sh") >"$tmp/seen"
-[ "$(paste -sd '|' "$tmp/seen")" = '%s|ERR IC99: %s|a cause of trouble|is away; it cannot be read|is there and answers|no change is needed\n|one "%s" 0x%016 two|that is a sentence|the disk "%s" is full today|three' ] || { cat "$tmp/seen"; not_ok "the check does not see texts"; }
+[ "$(paste -sd '|' "$tmp/seen")" = '%s|%s: no|ERR IC99: %s|a cause of trouble|flows|is away; it cannot be read|is there and answers|no change is needed\n|one "%s" 0x%016 two|that is a sentence|the disk "%s" is full today|three' ] || { cat "$tmp/seen"; not_ok "the check does not see texts"; }
 echo "ok - the check sees texts"
 
 # counts FILE...: the formats in which a number stands before a plural, so that they would say "1 nodes": ibcc_text_plural()

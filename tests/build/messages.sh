@@ -1,19 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# The texts of all messages of the daemon, the command line and the OpenSM plugin, each once, one a line: the formats of
-# what is logged, answered as an error or asked, and every sentence that is printed, is in an array, or goes into such a
-# text. A sentence has three words or more: it is printed, built by snprintf() or ibcc_text_add(), chosen between two,
-# returned by a function, or a member of an initializer. lib/law/words*.c is left out: it has the sentences of decisions,
-# which tests/unit/test_decisions.c and test_words.c know one by one. Markup is left out, too.
+# The texts of all messages of the daemon, the command line, the OpenSM plugin, the simulator and the programs in
+# perftest/, each once, one a line: the formats of what is logged, answered as an error or asked, and every sentence that
+# is printed, is in an array, or goes into such a text. A sentence has three words or more: it is printed, built by
+# snprintf() or ibcc_text_add(), chosen between two, returned by a function, or a member of an initializer.
+# lib/law/words*.c is left out: it has the sentences of decisions, which tests/unit/test_decisions.c and test_words.c know
+# one by one. Markup is left out, too.
 set -eu
-messages='tune_fail|tune_consent|ibcc_log|ibcc_log_of|ibcc_why_set|ibcc_jsonl_error|ibcc_plugin_log'
+messages='tune_fail|tune_consent|ibcc_log|ibcc_log_of|ibcc_why_set|ibcc_jsonl_error|ibcc_plugin_log|ibcc_perf_fail|fail_end'
+messages="$messages|ibcc_command_say|ibcc_yaml_errors_add|complain|complain_of|fail"
 pieces='v?snprintf|ibcc_text_add|ibcc_text_say|f?printf|f?puts|tune_say'
 # A call with its arguments, texts that are returned as they are, or the values of an array or a struct.
 text='"(?:\\.|[^"\\])*"'
 call="(?:$messages|$pieces)\\b *(?<args>\\((?:[^\"();]|$text|(?&args))*\\))"
 values="(?<values>\\{(?:[^\"{};]|$text|(?&values))*\\})"
 pattern="(?<![\\w\"])(?:$call|return\\b(?:[^\"();]|$text)*;|= *$values *;)"
-find daemon lib opensm-plugin -name '*.c' ! -path 'lib/law/words*' | LC_ALL=C sort | xargs awk '
+find daemon lib opensm-plugin sim perftest -name '*.c' ! -path 'lib/law/words*' | LC_ALL=C sort | xargs awk '
 	FNR == 1 && NR > 1 { print "" }
 	{ gsub(/\t/, " "); printf "%s ", $0 }
 	END { print "" }' | grep -oP "$pattern" |

@@ -95,4 +95,4 @@ awk 'BEGIN { print "a0: &a0 [x, x]"; for (i = 1; i < 60; i++) printf "a%d: &a%d 
 	print "name: x\nduration_ms: 1\ntopology: *a59\ntraffic: *a59" }' >"$bad"
 refused "aliases that double sixty times" 1:1 'a0: unknown key'
 head -c 65536 /dev/urandom >"$bad"
-refused "noise" '[0-9]+:[0-9]+' 'no YAML: '
+refused "noise" '[0-9]+:[0-9]+' 'this is not YAML: '

@@ -344,7 +344,7 @@ static void test_false_host(void **state)
 		{ "{\"ibcc-perf\":\"2\"}\n",
 		  "b: what answers there is not ibcc-perf of this version" },
 		{ "{\"ibcc-perf\":2,\"salt\":\"$1$cheap\"}\n",
-		  "b: cannot make the proof of the token" },
+		  "b: cannot compute the answer to its question for the token" },
 		{ HI "{\"ok\":false,\"error\":7}\n", "b: its answer is not valid" },
 		{ HI "{\"ok\":false,\"error\":\"not today\"}\n", "b: not today" },
 		{ HI OK OK, "b: its answer is not valid" },

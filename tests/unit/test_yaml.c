@@ -189,13 +189,14 @@ static void test_decimal_point_in_any_locale(void **state)
 static void test_not_yaml(void **state)
 {
 	(void)state;
-	read_text("u32: [1, 2\nu8: 3\n",
-		  "f:2:3: no YAML: did not find expected ',' or ']' while parsing a flow sequence "
-		  "(from line 1 on)\n");
+	read_text("u32: [1, 2\nu8: 3\n", "f:2:3: this is not YAML: did not find expected ',' or "
+					 "']' while parsing a flow sequence "
+					 "(from line 1 on)\n");
 	read_text("u32: 1\n---\nu32: 2\n", "f:3:1: got a second document, want one\n");
-	read_text("u32: 1\nu8: *nobody\n", "f:2:5: no YAML: found undefined alias\n");
-	read_text("u32: \"a\\x", "f:1:10: no YAML: did not find expected hexdecimal number while "
-				 "parsing a quoted scalar (from line 1 on)\n");
+	read_text("u32: 1\nu8: *nobody\n", "f:2:5: this is not YAML: found undefined alias\n");
+	read_text("u32: \"a\\x",
+		  "f:1:10: this is not YAML: did not find expected hexdecimal number while "
+		  "parsing a quoted scalar (from line 1 on)\n");
 }
 
 /* A text ends at a NUL byte for a program that opens a file by it: "/tmp/a\0b" would be /tmp/a. */

@@ -119,11 +119,11 @@ static void bad_assignments(void **state)
 	set_bad("a.b", "--set a.b: want KEY=VALUE, got \"a.b\"\n");
 	set_bad("=1", "--set =1: want KEY=VALUE, got \"=1\"\n");
 	set_bad("a.b.c=1", "--set a.b.c=1: want a mapping or a list at \"b\"\n");
-	set_bad("l.three.v=1", "--set l.three.v=1: got no element \"three\"\n");
+	set_bad("l.three.v=1", "--set l.three.v=1: the list has no element \"three\"\n");
 	set_bad("l.3=1", "--set l.3=1: there is nothing named \"3\"\n");
 	set_bad("nothing=null", "--set nothing=null: there is nothing named \"nothing\"\n");
 	set_bad("a.b=[1",
-		"--set a.b=[1: got no YAML value: \"did not find expected ',' or ']'\"\n");
+		"--set a.b=[1: the value is not YAML: \"did not find expected ',' or ']'\"\n");
 }
 
 struct small {
