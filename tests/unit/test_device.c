@@ -186,16 +186,82 @@ static char *line_of(const char *text, const char *file, const char *begin)
 	return strndup(at + 1, strcspn(at + 1, "\n"));
 }
 
-/* README.md and doc/compatibility.md say of each generation what the table says. */
+/* The device of a name that a page has, such as "ConnectX-2", which the code may have as
+ * "ConnectX, ConnectX-2".
+ */
+static const struct ibcc_device *named(const char *name)
+{
+	static const uint32_t vendors[] = { IBCC_VENDOR_MELLANOX, IBCC_VENDOR_QLOGIC };
+	size_t len = strlen(name);
+
+	for (unsigned int v = 0; v < 2; v++)
+		for (uint32_t id = 0; id <= UINT16_MAX; id++) {
+			const struct ibcc_device *d = ibcc_device_find(vendors[v], (uint16_t)id);
+
+			for (const char *at = d ? d->name : NULL; at; at = strstr(at, ", ")) {
+				at += strspn(at, ", ");
+				if (!strncmp(at, name, len) && (!at[len] || at[len] == ','))
+					return d;
+			}
+		}
+	return NULL;
+}
+
+/* Calls `check` with each device of a list such as "ConnectX-2 and -3, InfiniScale IV; Quantum and
+ * later". Returns how many those are. SwitchX-2 has the device IDs of SwitchX, and of True Scale no
+ * device is named.
+ */
+static unsigned int each_named(const char *list,
+			       void (*check)(const struct ibcc_device *, const void *),
+			       const void *arg)
+{
+	char *copy = strdup(list), *save = NULL, base[32] = "", name[64];
+	unsigned int n = 0;
+
+	for (char *at = copy; (at = strstr(at, " and ")) || (at = strstr(copy, " to "));)
+		memset(at, ';', at[1] == 'a' ? 5 : 4);
+	for (char *word = strtok_r(copy, ",;", &save); word; word = strtok_r(NULL, ",;", &save)) {
+		const struct ibcc_device *d;
+
+		word += strspn(word, " ");
+		if (!strcmp(word, "later") || !strcmp(word, "QLogic") ||
+		    strstr(word, "True Scale") || !strncmp(word, "all ", 4))
+			continue;
+		snprintf(name, sizeof(name), "%s%s", strchr("-0123456789", *word) ? base : "",
+			 *word == '-' ? word + 1 : word);
+		if (!strchr("-0123456789", *word))
+			snprintf(base, sizeof(base), "%.*s-", (int)strcspn(word, "-"), word);
+		d = named(!strcmp(name, "SwitchX-2") ? "SwitchX" : name);
+		if (!d)
+			fail_msg("the table of devices has no \"%s\" (%s)", name, list);
+		check(d, arg);
+		n++;
+	}
+	free(copy);
+	return n;
+}
+
+static void of_generation(const struct ibcc_device *d, const void *arg)
+{
+	const struct ibcc_generation_facts *f = arg;
+
+	if (ibcc_device_facts(ibcc_device_generation(d)) != f)
+		fail_msg("%s does not belong to the generation \"%s\"", d->name, f->name);
+}
+
+/* README.md and doc/compatibility.md say of each generation what the table says, and of no other
+ * one. */
 static void test_documents(void **state)
 {
 	char *readme = files_read("README.md"), *page = files_read("doc/compatibility.md");
+	unsigned int rows = 0;
 
 	(void)state;
 	for (unsigned int g = 0; g < IBCC_GENERATIONS; g++) {
 		const struct ibcc_generation_facts *f = ibcc_device_facts(g);
 		char row[400], *line;
 
+		assert_true(each_named(f->devices, of_generation, f) > 0);
 		snprintf(row, sizeof(row), "\n| %s | %s | %s | %s |\n", f->name, f->devices,
 			 f->mechanism, f->action);
 		if (!strstr(page, row))
@@ -207,9 +273,73 @@ static void test_documents(void **state)
 		if (!strcasestr(line, f->mechanism) || !strcasestr(line, f->action))
 			fail_msg("README.md does not say \"%s\" and \"%s\" of %s", f->mechanism,
 				 f->action, f->name);
+		if (!strstr(line, "writes no settings") != !f->refusal)
+			fail_msg("README.md is wrong about whether settings are written to %s",
+				 f->name);
+		snprintf(row, sizeof(row), "%.*s", (int)strcspn(strchr(line, '(') + 1, ")"),
+			 strchr(line, '(') + 1);
+		assert_true(each_named(row, of_generation, f) > 0);
 		free(line);
 	}
+	/* Those, "Any other adapter or switch", and "None", below a head of two lines. */
+	for (const char *at = strstr(readme, "\n| Hardware |"); at && at[1] == '|'; rows++)
+		at = strchr(at + 1, '\n');
+	assert_int_equal(rows, IBCC_GENERATIONS + 1 + 2);
 	free(readme);
+	free(page);
+}
+
+/* A row of the table of details. */
+struct detail {
+	char cell[5][200]; /* device, Annex A10, tick, PerfMgt, NVIDIA's own control */
+};
+
+static void of_detail(const struct ibcc_device *d, const void *arg)
+{
+	static const char *const ticks[] = {
+		[IBCC_WAIT_UNKNOWN] = "not documented",
+		[IBCC_WAIT_SAMPLES] = "Tick + 1 bytes on each lane",
+		[IBCC_WAIT_LANES] = "32 bytes on each lane",
+		[IBCC_WAIT_PORT] = "8 bytes of the port",
+	};
+	const struct detail *t = arg;
+	bool own = ibcc_device_generation(d) == IBCC_GENERATION_HDR;
+
+	if (strncmp(t->cell[2], ticks[d->wait_unit], strlen(ticks[d->wait_unit])))
+		fail_msg("%s: a tick is \"%s\", not \"%s\"", d->name, t->cell[2],
+			 ticks[d->wait_unit]);
+	if (d->wait_unit != IBCC_WAIT_UNKNOWN &&
+	    !strstr(t->cell[2], d->wait_mark == IBCC_DEVICE_PROVED ? "(documented)" : "(inferred)"))
+		fail_msg("%s: \"%s\" is documented, or inferred", d->name, t->cell[2]);
+	if (!strstr(t->cell[3], "by the host's kernel") != !d->kernel_pma)
+		fail_msg("%s: is PerfMgt answered \"%s\"?", d->name, t->cell[3]);
+	if (own ? !strstr(t->cell[4], "yes")
+		: strcmp(t->cell[4], "no") && !strstr(t->cell[4], "newer"))
+		fail_msg("%s: NVIDIA's own control? %s", d->name, t->cell[4]);
+}
+
+/* The table of details in doc/compatibility.md says what the table of devices says. */
+static void test_details(void **state)
+{
+	char *page = files_read("doc/compatibility.md");
+	const char *at = strstr(page, "\n| Device | Annex A10 |");
+	unsigned int n = 0;
+
+	(void)state;
+	assert_non_null(at);
+	at = strchr(strchr(at + 1, '\n') + 1, '\n') + 1;
+	for (; *at == '|'; at = strchr(at, '\n') + 1) {
+		struct detail t;
+
+		assert_int_equal(sscanf(at, "| %199[^|]| %199[^|]| %199[^|]| %199[^|]| %199[^|]|",
+					t.cell[0], t.cell[1], t.cell[2], t.cell[3], t.cell[4]),
+				 5);
+		for (unsigned int i = 0; i < 5; i++)
+			t.cell[i][strlen(t.cell[i]) - 1] = '\0'; /* the blank before "|" */
+		if (strcmp(t.cell[0], "others"))
+			n += each_named(t.cell[0], of_detail, &t);
+	}
+	assert_in_range(n, 12, 40);
 	free(page);
 }
 
@@ -219,6 +349,7 @@ int main(void)
 		cmocka_unit_test(test_names),       cmocka_unit_test(test_table),
 		cmocka_unit_test(test_ticks),       cmocka_unit_test(test_kernel_pma),
 		cmocka_unit_test(test_generations), cmocka_unit_test(test_documents),
+		cmocka_unit_test(test_details),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
