@@ -61,17 +61,17 @@ static void say_pairs(struct ibcc_text *x, const struct ibcc_topo *t, const stru
 		packets += r->pair[i].packets;
 		if (i >= NAMES_MAX)
 			continue;
-		ibcc_text_add(x, i ? ", " : "; marked (CongestionLog) ");
+		ibcc_text_add(x, "%s%u from ",
+			      i ? ", " : "; marked packets (CongestionLog): ", r->pair[i].packets);
 		say_node(x, t, r->pair[i].src);
 		ibcc_text_add(x, " to ");
 		say_node(x, t, ibcc_topo_port_of_lid(t, r->pair[i].dlid));
-		ibcc_text_add(x, " %u", r->pair[i].packets);
 	}
 	if (r->n_pairs > NAMES_MAX)
-		ibcc_text_add(x, " and %u more flow%s", r->n_pairs - NAMES_MAX,
+		ibcc_text_add(x, " and from %u more flow%s", r->n_pairs - NAMES_MAX,
 			      ibcc_text_plural(r->n_pairs - NAMES_MAX, "", "s"));
 	if (r->n_pairs)
-		ibcc_text_add(x, " of %u packet%s", packets, ibcc_text_plural(packets, "", "s"));
+		ibcc_text_add(x, ", of %u in all", packets);
 }
 
 int ibcc_estimate_explain(const struct ibcc_topo *t, const struct ibcc_root *r, char *buf,
@@ -95,12 +95,12 @@ int ibcc_estimate_explain(const struct ibcc_topo *t, const struct ibcc_root *r, 
 			      ": slow receiver, takes %u of %u Mb/s (PortXmitData); the port to it "
 			      "is blocked %.1f %% of the time (PortXmitWait)",
 			      r->rate_mbps, r->link_mbps, r->wait_permille / 10.0);
-	ibcc_text_add(&x, "; ports upstream are blocked up to %.1f %%",
+	ibcc_text_add(&x, "; ports upstream are blocked up to %.1f %% of the time",
 		      r->tree_wait_permille / 10.0);
-	ibcc_words_sources(&x, t, r, IBCC_ROLE_CONTRIBUTOR, "; contributors (BECN) ", "");
+	ibcc_words_sources(&x, t, r, IBCC_ROLE_CONTRIBUTOR, "; contributors (BECN): ", "");
 	ibcc_words_sources(&x, t, r, IBCC_ROLE_CANDIDATE,
-			   "; blocked, and suspected until marks show ", "");
-	ibcc_words_sources(&x, t, r, IBCC_ROLE_VICTIM, "; victims ", "");
+			   "; suspected contributors, until marks show which: ", "");
+	ibcc_words_sources(&x, t, r, IBCC_ROLE_VICTIM, "; victims: ", "");
 	say_pairs(&x, t, r);
 	if (!ibcc_root_is_known(r) && r->unknown_mbps)
 		ibcc_text_add(

@@ -48,14 +48,14 @@ static void test_sorted(void **state)
 	assert_pair(f, at(f, full)->pair, 0, 6, 3);
 	assert_int_equal(f->e.n_pairs, 5);
 	ibcc_estimate_explain(f->t, r, buf, sizeof(buf));
-	assert_non_null(strstr(buf, "; marked (CongestionLog) h0 to h6 7, h1 to h6 4, h2 to h6 4 "
-				    "of 15 packets"));
+	assert_non_null(strstr(buf, "; marked packets (CongestionLog): 7 from h0 to h6, 4 from h1 "
+				    "to h6, 4 from h2 to h6, of 15 in all"));
 	/* More than are named in a sentence. */
 	log_pair(f, slow, 3, 6, 1);
 	log_pair(f, slow, 4, 6, 2);
 	pass(f);
 	ibcc_estimate_explain(f->t, at(f, slow), buf, sizeof(buf));
-	assert_non_null(strstr(buf, " and 1 more flow of 18 packets"));
+	assert_non_null(strstr(buf, " and from 1 more flow, of 18 in all"));
 }
 
 /* LIDs that no port has, packets that never pass the switch: untrusted input. */
@@ -273,7 +273,7 @@ static void test_explain(void **state)
 	assert_non_null(strstr(buf, "slow (sw2 port 1): slow receiver, takes"));
 	assert_non_null(strstr(buf, "14960 of 32000 Mb/s (PortXmitData)"));
 	assert_non_null(strstr(buf, "53.2 % of the time (PortXmitWait)"));
-	assert_non_null(strstr(buf, "contributors (BECN) src1, src2, src3; victims src4"));
+	assert_non_null(strstr(buf, "contributors (BECN): src1, src2, src3; victims: src4"));
 	assert_int_equal(ibcc_estimate_explain(f->t, at(f, port), small, sizeof(small)), n);
 	assert_int_equal(strlen(small), sizeof(small) - 1);
 	assert_int_equal(ibcc_estimate_explain(f->t, at(f, port), NULL, 0), n);
