@@ -263,7 +263,7 @@ json_t *ibcc_report_outline(const struct ibcc_cycle *c, const char *source)
 		      "roots", ibcc_report_roots(c), "changes", json_array(), "unchanged",
 		      (int)c->plan.n_unchanged, "unreachable",
 		      ibcc_report_unreachable(c->topo, &c->actual), "prediction",
-		      json_pack("{sb ss}", "known", 0, "why", "none was made for this plan"),
+		      json_pack("{sb ss}", "known", 0, "why", "the daemon made no prediction for this plan"),
 		      "summary", ibcc_report_decided(c), "writes", (int)c->plan.n, "push",
 		      push_of(c), "error", error_of(c));
 	if (o)
