@@ -65,8 +65,8 @@ static void print_effect(const json_t *effect)
 		printf("The effect was not measured.\n");
 		return;
 	}
-	printf("Measured before the first change, and %lld polling cycle%s after the last:\n",
-	       tune_int(effect, "passes"), ibcc_text_plural(tune_int(effect, "passes"), "", "s"));
+	tune_say("", "Measured before the first change, and %lld polling cycle%s after the last:",
+		 tune_int(effect, "passes"), ibcc_text_plural(tune_int(effect, "passes"), "", "s"));
 	print_change("all adapters send", in_unit(b, "total_mbps"), in_unit(a, "total_mbps"),
 		     tune_rate_unit());
 	print_change("longest blocked time", (double)tune_int(b, "wait_permille") / 10,
@@ -80,13 +80,16 @@ static void print_end(const json_t *status, const json_t *apply, const json_t *t
 {
 	char text[TUNE_SENTENCE_BYTES];
 
-	if (!strcmp(tune_str(apply, "stage"), "settled"))
-		printf("\nComplete: transaction %lld, %lld change%s in %lld step%s. Its roots "
-		       "hold, so nothing more is written for it.\n",
-		       tune_int(apply, "transaction"), tune_int(apply, "writes"),
-		       ibcc_text_plural(tune_int(apply, "writes"), "", "s"),
-		       tune_int(apply, "steps"),
-		       ibcc_text_plural(tune_int(apply, "steps"), "", "s"));
+	if (!strcmp(tune_str(apply, "stage"), "settled")) {
+		putchar('\n');
+		tune_say("Complete: ",
+			 "transaction %lld, %lld change%s in %lld step%s. Its roots hold, so "
+			 "nothing more is written for it.",
+			 tune_int(apply, "transaction"), tune_int(apply, "writes"),
+			 ibcc_text_plural(tune_int(apply, "writes"), "", "s"),
+			 tune_int(apply, "steps"),
+			 ibcc_text_plural(tune_int(apply, "steps"), "", "s"));
+	}
 	if (txn)
 		print_effect(json_object_get(txn, "effect"));
 	if (tune_trial_text(status, text, sizeof(text))[0])
@@ -98,10 +101,11 @@ static int watch_daemon(const struct tune *t, json_t **status, struct ibcc_why *
 	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000l };
 	int rc;
 
-	if (!t->json)
-		printf("\nThe daemon refines these settings until their roots hold; it goes on "
-		       "when "
-		       "this command is ended (Ctrl-C).\n");
+	if (!t->json) {
+		putchar('\n');
+		tune_say("", "The daemon refines these settings until their roots hold. It "
+			     "continues when you end this command (Ctrl-C).");
+	}
 	while (!(rc = ask_status(t, status, why)) &&
 	       tune_is_refined(json_object_get(*status, "apply"))) {
 		tune_show_progress(t, json_object_get(*status, "apply"));

@@ -14,6 +14,7 @@
 #include "daemon/tune/pager.h"
 #include "daemon/tune/tune.h"
 
+#define MORE   " ..."
 #define NARROW 20u /* every terminal counts as at least this wide */
 
 int tune_columns(void)
@@ -107,6 +108,15 @@ static size_t width_of(const char *label)
 	return n;
 }
 
+/* Cuts off words at the end of a line until `more` fits behind it. */
+static void elide(char *line, size_t columns, const char *more)
+{
+	char *space;
+
+	while (tune_width(line) + strlen(more) > columns && (space = strrchr(line, ' ')))
+		*space = '\0';
+}
+
 void tune_prose(FILE *out, int columns, unsigned int most, const char *label, const char *text)
 {
 	size_t indent = width_of(label), room = columns > (int)NARROW ? (size_t)columns : NARROW;
@@ -121,8 +131,10 @@ void tune_prose(FILE *out, int columns, unsigned int most, const char *label, co
 			*next++ = '\0';
 		if (n == 1)
 			fputs(label, out);
+		if (columns && n == most && next)
+			elide(line, room > indent ? room - indent : 1, MORE);
 		fprintf(out, "%*s%s%s\n", n > 1 ? (int)indent : 0, "", line,
-			n == most && next ? " ..." : "");
+			n == most && next ? MORE : "");
 		if (n == most)
 			break;
 	}

@@ -403,6 +403,7 @@ static void print_odd(const json_t *a)
 	};
 	struct libscols_table *table = tune_table_new(columns, sizeof(columns) / sizeof(*columns));
 	const json_t *list = json_object_get(a, "odd"), *open = json_object_get(a, "undecided"), *o;
+	char text[TUNE_SENTENCE_BYTES];
 	char node[160], port[CELL], alike[CELL], kind[CELL * 2];
 	const char *value;
 	json_t *n;
@@ -429,21 +430,25 @@ static void print_odd(const json_t *a)
 		printf("%lld more odd %s not listed.\n", tune_int(a, "more"),
 		       ibcc_text_plural(tune_int(a, "more"), "setting is", "settings are"));
 	json_array_foreach (open, i, o) {
-		printf("No value of %s is usual at %s:", tune_str(o, "field"),
-		       kind_text(o, kind, sizeof(kind)));
+		struct ibcc_text x = { .buf = text, .len = sizeof(text) };
+
+		ibcc_text_add(&x, "No value of %s is usual at %s:", tune_str(o, "field"),
+			      kind_text(o, kind, sizeof(kind)));
 		json_object_foreach (json_object_get(o, "values"), value, n)
-			printf(" %s (%lld)", value, json_integer_value(n));
-		putchar('\n');
+			ibcc_text_add(&x, " %s (%lld)", value, json_integer_value(n));
+		tune_say("", "%s", text);
 	}
 	if (!json_array_size(list) && !json_array_size(open))
-		printf("Nothing is odd: %lld port%s of %lld device type%s %s the settings that "
-		       "are usual for the type.\n",
-		       tune_int(a, "nodes"), ibcc_text_plural(tune_int(a, "nodes"), "", "s"),
-		       tune_int(a, "types"), ibcc_text_plural(tune_int(a, "types"), "", "s"),
-		       ibcc_text_plural(tune_int(a, "nodes"), "has", "have"));
+		tune_say("",
+			 "Nothing is odd: %lld port%s of %lld device type%s %s the settings that "
+			 "are usual for the type.",
+			 tune_int(a, "nodes"), ibcc_text_plural(tune_int(a, "nodes"), "", "s"),
+			 tune_int(a, "types"), ibcc_text_plural(tune_int(a, "types"), "", "s"),
+			 ibcc_text_plural(tune_int(a, "nodes"), "has", "have"));
 	if (tune_int(a, "alone"))
-		printf("Types with one port, which has nothing to be compared with: %lld.\n",
-		       tune_int(a, "alone"));
+		tune_say("",
+			 "Device types with a single port, which ibcc-tune cannot compare: %lld.",
+			 tune_int(a, "alone"));
 }
 
 static int show_odd(struct tune *t)

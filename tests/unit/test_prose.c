@@ -41,6 +41,9 @@ static void test_lines(void **state)
 	assert_string_equal(said(20, 0, "", "a 012345678901234567890123 b"),
 			    "a\n012345678901234567890123\nb\n");
 	assert_string_equal(said(20, 1, "", "0123456789 0123456789"), "0123456789 ...\n");
+	/* What marks the rest has to fit, too. */
+	assert_string_equal(said(20, 1, "", "0123456789 012345 7 9 0"), "0123456789 ...\n");
+	assert_string_equal(said(20, 1, "a: ", "0123456789 x 012345"), "a: 0123456789 x ...\n");
 	/* Colours have no width. */
 	assert_string_equal(said(20, 0, "\033[2mab\033[0m", "0123456789 01234567 x"),
 			    "\033[2mab\033[0m0123456789\n  01234567 x\n");
