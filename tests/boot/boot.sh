@@ -280,9 +280,11 @@ way_back=$(sed -n 's|.*"\(mv /var/backups/[^"]*\)".*|\1|p' "$dir/check.log")
 ! inside systemctl is-active -q ibcc-tuned@one || fail "the daemon of a fabric outlives its package"
 sh_inside 'rm -f /etc/ibcc-tune/one.yaml; rmdir /etc/ibcc-tune; rm -rf /etc/systemd/system/ibcc-tuned.service.d /etc/systemd/system/ibcc-tuned@.service.d /etc/opensm/opensm.conf; systemctl daemon-reload'
 check "which keeps the state file" sh_inside '[ -s /var/backups/ibcc-tune-*/state.db ]'
-# Without a fabric the daemon does not start, but systemd has given it the folder by then.
+# Without a fabric the daemon does not start: another program does, with the unit's user and folder.
 check "the packages install again, and the state file is put back as the purge said" sh_inside "dpkg -i /debs/ibcc-tune_*.deb &&
-	$way_back && { systemctl start ibcc-tuned; [ \"\$(stat -c %U /var/lib/ibcc-tune/state.db)\" = ibcc ]; }"
+	$way_back && systemd-run -q --wait -p User=ibcc \
+		\$(sed -n 's/^StateDirectory[A-Za-z]*=.*/-p &/p' /lib/systemd/system/ibcc-tuned.service | paste -sd' ') true &&
+	[ \"\$(stat -c %U /var/lib/ibcc-tune/state.db)\" = ibcc ]"
 check "and are purged again" sh_inside "dpkg --purge ibcc-tune && rm -r /var/backups/ibcc-tune-*"
 files >"$dir/after"
 # Copies of the lists of users, and what OpenSM keeps, are not ours.
