@@ -72,6 +72,7 @@ LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(VERBS_LIBS) $(IO_LIBS) $(CORE_LI
 lib_parts  := base codec topo counters ledger demand law engine agents text mad formats state cycle
 $(foreach l,$(lib_parts),$(eval $(l)_src := $(wildcard lib/$(l)/*.c)))
 daemon_src := $(wildcard daemon/*.c $(foreach d,bundle metrics predict report service,daemon/$(d)/*.c))
+jobs_src   := $(wildcard daemon/jobs/*.c)
 tune_src   := $(wildcard daemon/tune/*.c daemon/tune/page/*.c)
 plugin_src := $(wildcard opensm-plugin/*.c)
 sim_src    := $(wildcard sim/*.c)
@@ -86,7 +87,7 @@ lib = $(B)/lib/libibcc_$(1).a
 nomain = $(filter-out %/main.c,$(1))
 LIBS := $(foreach l,daemon sim $(lib_parts),$(call lib,$(l)))
 
-programs := $(if $(daemon_src),$(B)/ibcc-tuned) $(if $(tune_src),$(B)/ibcc-tune) \
+programs := $(if $(daemon_src),$(B)/ibcc-tuned) $(if $(tune_src),$(B)/ibcc-tune) $(if $(jobs_src),$(B)/ibcc-jobs) \
 	    $(if $(sim_src),$(B)/ibcc-sim) $(if $(bench_src),$(B)/ibcc-bench) \
 	    $(if $(verbs_src),$(B)/ibcc-perf) \
 	    $(if $(lab_src),$(B)/ibcc-lab)
@@ -236,7 +237,7 @@ $(call lib,$(1)): $(call obj,$(call nomain,$($(1)_src)))
 	$$(call say,AR,$$@)
 	$$(Q)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcs $$@ $$^
 endef
-$(foreach l,$(lib_parts) daemon tune sim plugin bench verbs lab,$(eval $(call archive,$(l))))
+$(foreach l,$(lib_parts) daemon jobs tune sim plugin bench verbs lab,$(eval $(call archive,$(l))))
 
 link = $(Q)mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) $(SAN_STATIC) -pie $(HARDEN_LD) $(LDFLAGS) -o $@ $(filter %.o,$^) \
 	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDLIBS_ALL) $(EXTRA_LIBS)
@@ -245,6 +246,9 @@ $(B)/ibcc-tuned: $(call obj,daemon/main.c) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
 $(B)/ibcc-tune: $(call obj,daemon/tune/main.c) $(call lib,tune) $(LIBS)
+	$(call say,LD,$@)
+	$(link)
+$(B)/ibcc-jobs: $(call obj,daemon/jobs/main.c) $(call lib,jobs) $(LIBS)
 	$(call say,LD,$@)
 	$(link)
 $(B)/ibcc-sim: $(call obj,sim/main.c) $(LIBS)
@@ -267,7 +271,7 @@ $(B)/libibcc_opensm.so: $(call obj,$(plugin_src)) $(foreach l,mad ledger counter
 		-Wl,--exclude-libs,ALL $(if $(SANITIZE),,-Wl,-z,defs) \
 		-Wl,--as-needed -lopensm -losmcomp -libumad $(CORE_LIBS) -lpthread
 
-TEST_DEPS := $(call lib,plugin) $(call lib,tune) $(foreach l,lab verbs bench,$(if $($(l)_src),$(call lib,$(l)))) $(LIBS)
+TEST_DEPS := $(call lib,plugin) $(call lib,tune) $(call lib,jobs) $(foreach l,lab verbs bench,$(if $($(l)_src),$(call lib,$(l)))) $(LIBS)
 $(B)/tests/unit/% $(B)/tests/sim/%: EXTRA_LIBS := -lcmocka -Wl,--as-needed -lopensm -losmcomp
 # Count allocations, and have them fail.
 $(B)/tests/unit/test_steady $(B)/tests/unit/test_estimate_no_memory: EXTRA_LIBS += \

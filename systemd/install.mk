@@ -35,7 +35,8 @@ uninstall: all
 do-install: D := $(DESTDIR)
 do-install:
 	$(Q)$(INSTALL) -D -m 0755 $(B)/ibcc-tuned '$(D)$(SBINDIR)/ibcc-tuned'
-	$(Q)for p in $(filter-out ibcc-tuned ibcc-lab,$(notdir $(programs))); do \
+	$(Q)$(INSTALL) -D -m 0755 $(B)/ibcc-jobs '$(D)$(SBINDIR)/ibcc-jobs'
+	$(Q)for p in $(filter-out ibcc-tuned ibcc-jobs ibcc-lab,$(notdir $(programs))); do \
 		$(INSTALL) -D -m 0755 $(B)/$$p '$(D)$(BINDIR)'/$$p || exit 1; \
 	done
 	$(Q)for p in $(notdir $(plugin)); do $(INSTALL) -D -m 0755 $(B)/$$p '$(D)$(LIBDIR)'/$$p || exit 1; done

@@ -67,13 +67,20 @@ static bool put(struct expansion *e, size_t *len, const char *s, size_t n)
 	return true;
 }
 
+static const char *find(const char *s, const char *end, char c)
+{
+	while (s < end && *s != c)
+		s++;
+	return s < end ? s : NULL;
+}
+
 /* Expands what is from s up to `end`, behind the `len` bytes of the name that are known. Goes as
  * deep as the name has brackets, of which each puts a byte into the name at least.
  */
 static int expand(struct expansion *e, size_t len, const char *s, const char *end)
 {
-	const char *open = memchr(s, '[', (size_t)(end - s));
-	const char *close = open ? memchr(open, ']', (size_t)(end - open)) : NULL;
+	const char *open = find(s, end, '[');
+	const char *close = open ? find(open, end, ']') : NULL;
 	struct range r;
 	char text[16];
 	int rc = 0;
@@ -81,7 +88,7 @@ static int expand(struct expansion *e, size_t len, const char *s, const char *en
 	if (!put(e, &len, s, (size_t)((open ? open : end) - s)) || (open && !close))
 		return -EINVAL;
 	if (!open) {
-		if (!len || memchr(e->name, ']', len) || !e->left)
+		if (!len || find(e->name, e->name + len, ']') || !e->left)
 			return -EINVAL;
 		e->left--;
 		e->name[len] = '\0';

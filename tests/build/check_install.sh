@@ -7,8 +7,8 @@ root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 
 make -s install DESTDIR="$root" PREFIX=/usr SYSCONFDIR=/etc >/dev/null
-for f in usr/sbin/ibcc-tuned usr/bin/ibcc-tune usr/lib/libibcc_opensm.so \
-	usr/share/man/man8/ibcc-tuned.8 usr/share/man/man1/ibcc-tune.1 \
+for f in usr/sbin/ibcc-tuned usr/sbin/ibcc-jobs usr/bin/ibcc-tune usr/lib/libibcc_opensm.so \
+	usr/share/man/man8/ibcc-tuned.8 usr/share/man/man8/ibcc-jobs.8 usr/share/man/man1/ibcc-tune.1 \
 	usr/lib/systemd/system/ibcc-tuned.service usr/lib/systemd/system/ibcc-tuned@.service usr/lib/systemd/system/ibcc-tuned-metrics.socket \
 	usr/share/ibcc-tune/schema/ibcc-tune.schema.json usr/share/ibcc-tune/monitoring/ibcc-tune.rules.yaml usr/share/man/man7/ibcc-metrics.7 usr/lib/sysusers.d/ibcc-tune.conf \
 	usr/lib/tmpfiles.d/ibcc-tune.conf usr/lib/udev/rules.d/40-ibcc-tune.rules \
@@ -90,7 +90,7 @@ if command -v systemd-analyze >/dev/null &&
 	echo "ok - confinement:$(tail -n 1 "$root/security" | sed 's/.*service://')"
 fi
 
-for p in ibcc-tune:man/ibcc-tune.1 ibcc-tuned:man/ibcc-tuned.8; do
+for p in ibcc-tune:man/ibcc-tune.1 ibcc-tuned:man/ibcc-tuned.8 ibcc-jobs:man/ibcc-jobs.8; do
 	for o in $("$B/${p%%:*}" --help | grep -oE -- '--[A-Za-z][A-Za-z-]+' | sort -u); do
 		grep -q -- "Fl -${o#--}\>" "${p#*:}" ||
 			{ echo "not ok - ${p#*:} does not tell of $o"; exit 1; }

@@ -112,11 +112,11 @@ echo "ok - $lab has $n keys and words"
 n=0
 # The loop's own programs: all options, and no other; what the command line, the control socket, the simulator and
 # the plugin take.
-for p in ibcc-tune.1 ibcc-tuned.8; do
+for p in ibcc-tune.1 ibcc-tuned.8 ibcc-jobs.8; do
 	page=man/$p
 	{
 		"$B/${p%.*}" --help
-		[ $p = ibcc-tuned.8 ] || for c in $("$B/ibcc-tune" help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do "$B/ibcc-tune" help "$c"; done
+		[ $p != ibcc-tune.1 ] || for c in $("$B/ibcc-tune" help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do "$B/ibcc-tune" help "$c"; done
 	} | sed -n 's/^  \(-., \|    \)--\([A-Za-z-]*\).*/\2/p' | sort -u >"$tmp/options"
 	sed -n '/^\.It .*Fl/s/ -\([A-Za-z-][A-Za-z-]*\)/\n--\1\n/gp' "$page" | sed -n 's/^--//p' | sort >"$tmp/told"
 	diff "$tmp/options" "$tmp/told" || { echo "not ok - options of $page"; exit 1; }

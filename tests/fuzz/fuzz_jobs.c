@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Maps of hosts and jobs from any bytes: refused with a reason, or taken; then it has what it
  * promises, and is the same when written and read again. Any JSON object with a list is read by
- * element as jansson reads it whole. A list of hosts is refused or expands within its bounds.
+ * element as jansson reads it whole. What squeue prints is taken or refused like a map. A list of
+ * hosts is refused or expands within its bounds.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -11,6 +12,7 @@
 #include <ibcc/jobs.h>
 #include <ibcc/json_each.h>
 
+#include "daemon/jobs/squeue.h"
 #include "tests/fuzz/fuzz.h"
 
 #define MOST 500u
@@ -30,6 +32,17 @@ static void check_map(const struct ibcc_jobs *jobs)
 		for (uint32_t k = 0; k < j->n_hosts; k++)
 			FUZZ_CHECK(jobs->on[j->first + k] < jobs->n_hosts);
 	}
+}
+
+static void slurm(const char *text, size_t size)
+{
+	struct ibcc_why why = { "" };
+	struct ibcc_jobs jobs;
+	int rc = ibcc_squeue_read(&jobs, text, size, &why);
+
+	FUZZ_CHECK(rc == 0 || (rc == -EINVAL && why.text[0]));
+	check_map(&jobs);
+	ibcc_jobs_fini(&jobs);
 }
 
 static void map(const char *text, size_t size)
@@ -110,6 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const char *text = (const char *)data;
 
 	map(text, size);
+	slurm(text, size);
 	elements(text, size);
 	hosts(text, size);
 	return 0;
