@@ -48,7 +48,8 @@ do-install:
 	$(Q)sed -e 's|^Description=.*|& of fabric %i|' -e 's|^Exec.*@SBINDIR@/ibcc-tuned|& --fabric %i|' \
 		-e 's|^StateDirectory=ibcc-tune$$|&/%i|' -e 's|@SBINDIR@|$(SBINDIR)|' \
 		systemd/ibcc-tuned.service.in >'$(D)$(UNITDIR)/ibcc-tuned@.service'
-	$(Q)chmod 0644 '$(D)$(UNITDIR)/ibcc-tuned.service' '$(D)$(UNITDIR)/ibcc-tuned@.service'
+	$(Q)sed 's|@SBINDIR@|$(SBINDIR)|' systemd/ibcc-jobs.service.in >'$(D)$(UNITDIR)/ibcc-jobs.service'
+	$(Q)chmod 0644 '$(D)$(UNITDIR)/ibcc-jobs.service' '$(D)$(UNITDIR)/ibcc-tuned.service' '$(D)$(UNITDIR)/ibcc-tuned@.service'
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tuned-metrics.socket '$(D)$(UNITDIR)/ibcc-tuned-metrics.socket'
 	$(Q)for f in doc/schema/*; do $(INSTALL) -D -m 0644 $$f '$(D)$(DATADIR)'/$${f#doc/} || exit 1; done
 	$(Q)for f in monitoring/*; do $(INSTALL) -D -m 0644 $$f '$(D)$(DATADIR)'/$$f || exit 1; done

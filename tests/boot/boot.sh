@@ -119,7 +119,7 @@ ok "a container with systemd is up"
 files() { sh_inside 'find / -xdev \( -path /debs -o -path /proc -o -path /sys -o -path /tmp -o -path "/var/log" -o -path "/var/cache" -o -path /var/lib/dpkg -o -path /var/tmp -o -path /var/lib/systemd \) -prune -o -print' | sort; }
 files >"$dir/before"
 check "the packages install" sh_inside 'dpkg -i /debs/*.deb'
-for unit in ibcc-tuned.service ibcc-tuned-metrics.socket; do
+for unit in ibcc-tuned.service ibcc-tuned-metrics.socket ibcc-jobs.service; do
 	! inside systemctl is-active -q $unit && ! inside systemctl is-enabled -q $unit ||
 		fail "$unit was started or enabled by the installation"
 done
@@ -129,7 +129,24 @@ inside id ibcc | grep -q ibcc-umad && ! inside id ibcc | grep -qw rdma || fail "
 ok "user, groups and folders are there"
 check "systemd-analyze security is 1.5 at most" \
 	inside systemd-analyze security --no-pager --offline=true --threshold=15 /lib/systemd/system/ibcc-tuned.service
-check "systemd understands the units" inside systemd-analyze verify --man=no ibcc-tuned.service ibcc-tuned-metrics.socket
+check "and that of ibcc-jobs, which needs TCP, 1.5" \
+	inside systemd-analyze security --no-pager --offline=true --threshold=15 /lib/systemd/system/ibcc-jobs.service
+check "systemd understands the units" inside systemd-analyze verify --man=no ibcc-tuned.service ibcc-tuned-metrics.socket ibcc-jobs.service
+
+# A batch system that a script stands in for. The daemon's user reads the map, others do not.
+sh_inside 'cat >/usr/local/bin/pbs-map && chmod 755 /usr/local/bin/pbs-map' <<-'SCRIPT'
+	#!/bin/sh
+	echo '{"version": 1, "made_s": '$(date +%s)', "period_s": 5, "source": "x", "jobs": [{"id": "7", "hosts": ["source1"]}]}'
+SCRIPT
+check "ibcc-jobs starts with a site's command" sh_inside "echo 'IBCC_JOBS_OPTIONS=\"-p command -c /usr/local/bin/pbs-map -i 5\"' >/etc/default/ibcc-jobs &&
+	systemctl start ibcc-jobs"
+map_of() { inside setpriv --reuid "$1" --regid "$1" --init-groups cat /run/ibcc-jobs/jobs.json | grep -q '"id":"7"'; }
+wait_until 20 map_of ibcc || fail "the daemon's user cannot read the map: $(sh_inside 'journalctl --no-pager -u ibcc-jobs; ls -la /run/ibcc-jobs')"
+! map_of nobody 2>/dev/null || fail "anyone can read the map"
+check "the daemon's user reads the map, and others do not" inside systemctl is-active ibcc-jobs
+check "a killed ibcc-jobs leaves its map" sh_inside 'systemctl kill -s KILL ibcc-jobs && sleep 1 && [ -s /run/ibcc-jobs/jobs.json ]'
+wait_until 20 inside systemctl is-active -q ibcc-jobs || fail "ibcc-jobs is not started again"
+check "and its map goes with it" sh_inside 'systemctl stop ibcc-jobs && [ ! -e /run/ibcc-jobs ] && rm /etc/default/ibcc-jobs /usr/local/bin/pbs-map'
 
 # A container has no device.
 ! inside systemctl start ibcc-tuned >"$dir/check.log" 2>&1 || fail "the service starts without a device"
@@ -290,7 +307,7 @@ files >"$dir/after"
 # Copies of the lists of users, and what OpenSM keeps, are not ours.
 comm -13 "$dir/before" "$dir/after" | grep -v '^/etc/\(passwd\|group\|shadow\|gshadow\|subuid\|subgid\)-$\|^/etc/opensm$\|^/run\|^/etc/.pwd.lock' >"$dir/left"
 [ ! -s "$dir/left" ] || { cat "$dir/left"; fail "purge leaves something behind"; }
-! inside getent passwd ibcc && ! inside getent group ibcc && ! inside getent group ibcc-umad || fail "purge leaves users"
+! inside getent passwd ibcc && ! inside getent group ibcc && ! inside getent group ibcc-umad && ! inside getent passwd ibcc-jobs && ! inside getent group ibcc-jobs || fail "purge leaves users"
 [ -z "$(sh_inside 'find /run /var /etc -xdev \( -nouser -o -nogroup -o -path "*ibcc*" \) ! -path "/run/systemd/*" ! -path "/var/log/*" | head')" ] ||
 	fail "purge leaves: $(sh_inside 'find /run /var /etc -xdev \( -nouser -o -nogroup -o -path "*ibcc*" \) ! -path "/run/systemd/*" ! -path "/var/log/*" | head')"
 ok "purge leaves nothing behind"

@@ -9,7 +9,7 @@ trap 'rm -rf "$root"' EXIT
 make -s install DESTDIR="$root" PREFIX=/usr SYSCONFDIR=/etc >/dev/null
 for f in usr/sbin/ibcc-tuned usr/sbin/ibcc-jobs usr/bin/ibcc-tune usr/lib/libibcc_opensm.so \
 	usr/share/man/man8/ibcc-tuned.8 usr/share/man/man8/ibcc-jobs.8 usr/share/man/man1/ibcc-tune.1 \
-	usr/lib/systemd/system/ibcc-tuned.service usr/lib/systemd/system/ibcc-tuned@.service usr/lib/systemd/system/ibcc-tuned-metrics.socket \
+	usr/lib/systemd/system/ibcc-tuned.service usr/lib/systemd/system/ibcc-tuned@.service usr/lib/systemd/system/ibcc-jobs.service usr/lib/systemd/system/ibcc-tuned-metrics.socket \
 	usr/share/ibcc-tune/schema/ibcc-tune.schema.json usr/share/ibcc-tune/monitoring/ibcc-tune.rules.yaml usr/share/man/man7/ibcc-metrics.7 usr/lib/sysusers.d/ibcc-tune.conf \
 	usr/lib/tmpfiles.d/ibcc-tune.conf usr/lib/udev/rules.d/40-ibcc-tune.rules \
 	usr/share/zsh/site-functions/_ibcc-tune usr/lib/systemd/catalog/ibcc-tune.catalog \
@@ -59,6 +59,7 @@ echo "ok - MADs have a group of their own"
 
 unit=$root/usr/lib/systemd/system/ibcc-tuned.service
 one=${unit%.service}@.service # of several fabrics
+jobs=${unit%tuned.service}jobs.service
 for line in 'ExecStart=/usr/sbin/ibcc-tuned --fabric %i' 'StateDirectory=ibcc-tune/%i' \
 	'ExecReload=/usr/sbin/ibcc-tuned --fabric %i --check-config'; do
 	grep -qx -- "$line" "$one" || { echo "not ok - the template unit has no $line"; exit 1; }
@@ -74,20 +75,23 @@ of_unit() { sed -n "s/^$1=//p" "$unit" | grep . || echo 0; }
 echo "ok - a daemon that crashes whenever it is started is given up"
 if command -v systemd-analyze >/dev/null; then
 	# With the programs where they are now.
-	for u in ibcc-tuned.service ibcc-tuned@ib1.service; do
-		case $u in *@*) from=$one ;; *) from=$unit ;; esac
+	for u in ibcc-tuned.service ibcc-tuned@ib1.service ibcc-jobs.service; do
+		case $u in *@*) from=$one ;; *jobs*) from=$jobs ;; *) from=$unit ;; esac
 		sed "s|=/usr/sbin/|=$root/usr/sbin/|" "$from" >"$root/$u"
 		said=$(systemd-analyze verify --man=no "$root/$u" 2>&1 | grep "$u" || true)
 		[ -z "$said" ] || { echo "$said"; echo "not ok - systemd-analyze verify $u"; exit 1; }
 	done
 	echo "ok - systemd-analyze has nothing to say of the units"
 fi
-! grep -n '@[A-Z]*@' "$unit" "$one" || { echo "not ok - a place holder is left in the unit"; exit 1; }
+! grep -n '@[A-Z]*@' "$unit" "$one" "$jobs" || { echo "not ok - a place holder is left in the unit"; exit 1; }
 if command -v systemd-analyze >/dev/null &&
 	systemd-analyze security --help 2>/dev/null | grep -q -- --offline; then
-	systemd-analyze security --no-pager --offline=true --threshold=6 "$unit" >"$root/security" 2>&1 ||
-		{ tail -n 1 "$root/security"; echo "not ok - the unit is not confined as it should be"; exit 1; }
-	echo "ok - confinement:$(tail -n 1 "$root/security" | sed 's/.*service://')"
+	for u in "6 $unit" "12 $jobs"; do
+		most=${u%% *} u=${u#* }
+		systemd-analyze security --no-pager --offline=true --threshold="$most" "$u" >"$root/security" 2>&1 ||
+			{ tail -n 1 "$root/security"; echo "not ok - $(basename "$u") is not confined as it should be"; exit 1; }
+		echo "ok - confinement of $(basename "$u"):$(tail -n 1 "$root/security" | sed 's/.*service://')"
+	done
 fi
 
 for p in ibcc-tune:man/ibcc-tune.1 ibcc-tuned:man/ibcc-tuned.8 ibcc-jobs:man/ibcc-jobs.8; do
