@@ -234,13 +234,32 @@ static bool ends_before(const struct state *s, int64_t until_ms)
 	return fd.revents != 0;
 }
 
+/* Goes on with the map of an ibcc-jobs before, so that a new start while the batch system is away
+ * does not lose it.
+ */
+static void recall(struct state *s)
+{
+	const char *source = provider_names[s->a.provider];
+	char *text = NULL;
+	size_t len = 0;
+
+	if (!ibcc_ask_file(s->a.output, &text, &len, NULL) &&
+	    !ibcc_jobs_parse(&s->map, text, len, NULL)) {
+		if (strcmp(s->map.source, source))
+			ibcc_jobs_fini(&s->map);
+		ibcc_map_hide(&s->map, s->a.no_users, s->a.no_names);
+	}
+	free(text);
+	s->map.period_s = (int64_t)s->a.period_s;
+	snprintf(s->map.source, sizeof(s->map.source), "%s", source);
+}
+
 static int run(struct state *s)
 {
 	int64_t next_ms = ibcc_now_ms();
 	int rc;
 
-	s->map.period_s = (int64_t)s->a.period_s;
-	snprintf(s->map.source, sizeof(s->map.source), "%s", provider_names[s->a.provider]);
+	recall(s);
 	do {
 		rc = run_once(s);
 		if (s->a.once)
