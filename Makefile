@@ -100,7 +100,7 @@ fuzz_tests := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/
 test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers) $(patsubst %,$(B)/tests/double/lib%-double.so,ibverbs clock nss)
 
 .DELETE_ON_ERROR:
-.PHONY: all help deps check fuzz fuzzers check-kill check-confirm check-chaos check-soak check-verbs check-load check-valgrind check-large check-unit check-sim check-fuzz check-build check-system tests size demo \
+.PHONY: all help deps check fuzz fuzzers check-kill check-confirm check-chaos check-soak check-verbs check-slurm check-load check-valgrind check-large check-unit check-sim check-fuzz check-build check-system tests size demo \
 	bench fit-lustre install clean format
 
 # Targets that promise to work on a fresh machine get the packages first.
@@ -131,6 +131,7 @@ help:
 	'make uninstall       takes that away again, with the same variables' \
 	'make deb             Debian packages in build/deb/; make rpm: RPMs in build/rpm/' \
 	'make check-verbs     ibcc-perf on soft RoCE, in a virtual machine' \
+	'make check-slurm     ibcc-jobs and sweeps with a real Slurm, whose nodes are processes on this machine' \
 	'make check-boot      installs the packages into a container with systemd, and tries them there' \
 	'make check-debian    make demo and make check on the other releases of Debian, by an ordinary user' \
 	'make size            lines of code and comments, by folder' \
@@ -205,6 +206,10 @@ check-soak:
 check-verbs: deps
 	+@$(MAKE) --no-print-directory $(B)/ibcc-perf
 	@bash tests/verbs/verbs.sh $(B)
+# ibcc-jobs and sweeps with Debian's Slurm on loopback.
+check-slurm: deps
+	+@$(MAKE) --no-print-directory $(B)/ibcc-jobs $(B)/ibcc-lab
+	@bash tests/slurm/slurm.sh $(B)
 # A search that was ended goes on where it was; it begins again if the program or what it reads is newer.
 fit-lustre: fit-%: $(B)/ibcc-lab
 	$(Q)mkdir -p $(B)/fit

@@ -1,0 +1,280 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# slurm.sh BUILD-DIR: ibcc-jobs with a real Slurm, whose nodes have the names of the hosts of the Lustre fabric, on
+# loopback: slurmctld, munged and a slurmd for each host, with folders, sockets and ports of their own. Then a squeue that
+# fails in all ways, and a sweep as an array of jobs. Runs as root on Debian, and installs Slurm; skipped elsewhere.
+B=$1
+case $B in /*) ;; *) B=$PWD/$B ;; esac
+IBCC_BUILD=$B
+# shellcheck source=tests/system/lib.sh
+. "$(dirname "$0")/../system/lib.sh"
+# shellcheck source=tests/boot/root.sh
+. "$top/tests/boot/root.sh"
+jobs=$IBCC_BUILD/ibcc-jobs
+lab=$IBCC_BUILD/ibcc-lab
+out=$TMP/out
+map=$out/jobs.json
+ports=$((12000 + $$ % 2000 * 10))
+ctld=
+
+[ "$(id -u)" = 0 ] || skip "no test with Slurm: this is not root"
+command -v dpkg >/dev/null || skip "no test with Slurm: this is no Debian system"
+# Its services are enabled by the installation, and started where systemd runs.
+[ ! -d /run/systemd/system ] || command -v slurmctld >/dev/null || skip "no test with Slurm: its installation would start services"
+install_missing "$TMP/apt.out" slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge || skip "no test with Slurm: $WHY"
+
+# Jobs and their helpers belong to no process group of ours; what was started with this configuration has it in its
+# environment.
+ours() { (unset SLURM_CONF && grep -lFz "SLURM_CONF=$TMP/slurm.conf" /proc/[0-9]*/environ 2>/dev/null | cut -d / -f 3); }
+none_is_ours() { [ -z "$(ours)" ]; }
+ending()
+{
+	local rc=$? pid
+	for pid in $(ours); do kill -CONT "$pid" 2>/dev/null; kill -KILL "$pid" 2>/dev/null; done
+	wait_until 10 none_is_ours || { echo "not ok - processes of Slurm are left"; rc=1; }
+	(exit "$rc")
+	cleanup
+}
+trap ending EXIT
+
+mkdir -p "$TMP"/{run,state,spool,log,out,fake}
+chmod 755 "$TMP" "$out"
+host=$(hostname -s)
+cat >"$TMP/slurm.conf" <<CONF
+ClusterName=sim
+SlurmctldHost=$host(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket=$TMP/run/munge.socket
+CredType=cred/munge
+SlurmctldPort=$ports
+StateSaveLocation=$TMP/state
+SlurmdSpoolDir=$TMP/spool/%n
+SlurmctldPidFile=$TMP/run/slurmctld.pid
+SlurmdPidFile=$TMP/run/slurmd-%n.pid
+SlurmctldLogFile=$TMP/log/slurmctld
+SlurmdLogFile=$TMP/log/slurmd-%n
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+ReturnToService=2
+MpiDefault=none
+SlurmdParameters=config_overrides
+NodeName=source[1-4] NodeAddr=127.0.0.1 NodeHostname=$host Port=[$((ports + 1))-$((ports + 4))] CPUs=4
+NodeName=destination[0-1] NodeAddr=127.0.0.1 NodeHostname=$host Port=[$((ports + 5))-$((ports + 6))] CPUs=4
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
+CONF
+export SLURM_CONF=$TMP/slurm.conf
+(umask 077 && head -c 1024 /dev/urandom >"$TMP/munge.key")
+background "$TMP/munged.log" munged --foreground --force --key-file="$TMP/munge.key" --socket="$TMP/run/munge.socket" \
+	--pid-file="$TMP/run/munged.pid" --log-file="$TMP/log/munged" --seed-file="$TMP/run/munge.seed"
+wait_until 20 test -S "$TMP/run/munge.socket" || fail "munged does not get ready"
+start_slurmctld() { background "$TMP/slurmctld.log" slurmctld -D -f "$SLURM_CONF" "$@" && ctld=$!; }
+start_slurmctld -c
+for node in source1 source2 source3 source4 destination0 destination1; do
+	background "$TMP/slurmd-$node.log" slurmd -D -N $node -f "$SLURM_CONF"
+done
+all_idle() { [ "$(within 20 sinfo -h -t idle -o %D)" = 6 ]; }
+wait_until 60 all_idle || fail "Slurm does not get ready: $(within 20 sinfo)"
+ok "$(squeue --version) runs with six hosts"
+
+printf '#!/bin/sh\nsleep "$1"\n' >"$TMP/job.sh"
+# submit NAME SECONDS OPTION...: its number.
+submit() { within 20 sbatch --parsable -J "$1" --output=/dev/null --chdir="$TMP" "${@:3}" "$TMP/job.sh" "$2" || fail "sbatch $*"; }
+running() { [ "$(within 20 squeue -h -t R -j "$1" -o %i)" ]; }
+ended() { ! running "$1"; }
+# by_slurm: "ID USER START HOST..." of each job that runs, by squeue's plain form and scontrol; by_map: the same, from the map.
+by_slurm()
+{
+	within 20 squeue -h -t R -o '%i %u %S %N' | while read -r id user start nodes; do
+		echo "$id $user $(date -d "$start" +%s) $(within 20 scontrol show hostnames "$nodes" | paste -sd' ')"
+	done | sort
+}
+by_map() { jq -r '.jobs[] | select(.end_s == 0) | "\(.id) \(.user) \(.start_s) \(.hosts | join(" "))"' "$map" | sort; }
+once() { "$jobs" --once -o "$map"; }
+trouble() { jq -r .trouble "$map"; }
+in_map() { jq -e "$1" "$map"; }
+
+hot=$(submit hot 600 -N3 -w source1,source2,source3)
+victim=$(submit victim 600 -n1 -w source4)
+beside=$(submit beside 600 -n1 -w source4)
+array=$(submit tasks 600 --array=0-2 -n1 -w destination0)
+held=$(submit held 600 --hold -n1)
+all_run() { running "$hot" && running "$victim" && running "$beside" && [ "$(within 20 squeue -h -t R -r -j "$array" | wc -l)" = 3 ]; }
+wait_until 60 all_run || fail "the jobs do not start"
+check "ibcc-jobs asks Slurm once" once
+by_slurm >"$TMP/want"
+same "the map has the jobs that run, with Slurm's hosts and times" "$TMP/want" <(by_map)
+equal "on three hosts, and a host with two jobs" "$(jq -r '[.jobs[] | select(.hosts | index("source4")) | .name] | sort | join(" ")' "$map")" "beside victim"
+check "an array's tasks have its numbers" in_map "[.jobs[].id | select(startswith(\"${array}_\"))] | length == 3"
+check "a job that waits is not in it" in_map "all(.jobs[]; .id != \"$held\")"
+check "the map says where it is from" in_map '.source == "slurm" and .period_s == 30 and .trouble == "" and .made_s > 1700000000'
+for_others ibcc-jobs && mkdir "$TMP/nobody" && chown 65534 "$TMP/nobody"
+check "another user is answered, too" within 30 setpriv --reuid 65534 --regid 65534 --clear-groups "$TMP/bin/ibcc-jobs" --once -o "$TMP/nobody/jobs.json"
+same "with the same jobs" <(jq .jobs "$map") <(jq .jobs "$TMP/nobody/jobs.json")
+check "users and names can be kept back" "$jobs" --once -o "$map" --no-users --no-names
+check "and nothing else is" in_map '[.jobs[] | .user == "" and .name == "" and (.hosts | length > 0)] | all and length == 6'
+
+# A running ibcc-jobs sees jobs end and others begin on the same hosts.
+rm "$map"
+background "$TMP/jobs.log" "$jobs" -i 1 -o "$map"
+pid=$!
+first=$(submit first 600 -n1 -w destination1)
+wait_until 30 running "$first" || fail "the job does not start"
+in_the_map() { in_map ".jobs[] | select(.id == \"$1\" and .end_s $2 0)"; }
+wait_until 30 in_the_map "$first" == || fail "a job that has started is not in the map"
+within 20 scancel "$first"
+second=$(submit second 600 -n1 -w destination1)
+wait_until 60 running "$second" || fail "the job does not start"
+wait_until 30 in_the_map "$second" == || fail "the new job is not in the map"
+check "a job that was ended stays, with its end" in_the_map "$first" '>'
+epoch() { date -d "$(within 20 scontrol show job "$1" | sed -n "s/.*$2=\([^ ]*\).*/\1/p")" +%s; }
+equal "which is Slurm's" "$(jq ".jobs[] | select(.id == \"$first\") | .end_s" "$map")" "$(epoch "$first" EndTime)"
+equal "the next one has Slurm's start" "$(jq ".jobs[] | select(.id == \"$second\") | .start_s" "$map")" "$(epoch "$second" StartTime)"
+check "no second on the host is both jobs'" in_map "([.jobs[] | select(.id == \"$first\") | .end_s][0]) <= ([.jobs[] | select(.id == \"$second\") | .start_s][0])"
+stop "$pid"
+
+# Slurm's controller stops, and is killed. squeue ends with exit code 0 and no jobs then, after ten seconds.
+rm "$map"
+background "$TMP/jobs.log" "$jobs" -i 2 -o "$map"
+pid=$!
+wait_until 30 in_map '.trouble == ""' || fail "no map"
+kill -STOP "$ctld"
+wait_until 30 in_map '.trouble != ""' || fail "a controller that is stopped is not noticed"
+check "it says that squeue hung" grep -q 'squeue had not ended after 2 s and was killed; see whether the batch system answers' <(trouble)
+wait_until 30 in_map '.jobs == []' || fail "jobs stay for ever"
+check "old jobs are removed, and the map's age stays" in_map '.made_s > 1700000000 and .period_s == 2'
+check "a patient ibcc-jobs has Slurm's own error" sh -c "! '$jobs' --once -i 30 -o '$out/patient.json'"
+check "and not an empty list of jobs" jq -e '.trouble | startswith("what squeue gives cannot be used: Slurm reports an error: ")' "$out/patient.json"
+kill -CONT "$ctld"
+wait_until 60 in_map '.trouble == "" and (.jobs | length) >= 7' || fail "it does not go on: $(trouble)"
+ok "all is well when the controller goes on"
+kill -KILL "$ctld"
+wait "$ctld" 2>/dev/null
+wait_until 30 in_map '.trouble != ""' || fail "a dead controller is not noticed"
+start_slurmctld
+wait_until 90 in_map '.trouble == "" and (.jobs | length) >= 7' || fail "it does not go on: $(trouble)"
+ok "and when it was killed and started again"
+equal "the log has each trouble once" "$(grep -c 'knows no new jobs' "$TMP/jobs.log")" 2
+equal "and each end of one" "$(grep -c 'answers again' "$TMP/jobs.log")" 2
+stop "$pid"
+
+# What the lists of hosts mean is what Slurm says.
+: >"$TMP/want"
+: >"$TMP/got"
+for list in 'source[1-3,7],a[01-03]' 'a[1-2]b[3-4]' 'n[1-2][1-2]' 'a[09-11],b' 'a[9-011]' 'a[098-101]' 'a[001-0003]' 'a[01,1]' '[1-3]' \
+	'x-[1-2]y[05-06]' "$(within 20 scontrol show hostlist "$(seq -s, -f 'r%03g' 1 3 999)")"; do
+	printf '#!/bin/sh\necho '\''{"jobs": [{"job_id": 1, "job_state": "RUNNING", "nodes": "%s"}]}'\''\n' "$list" >"$TMP/fake/squeue"
+	chmod 755 "$TMP/fake/squeue"
+	within 20 scontrol show hostnames "$list" >>"$TMP/want" || fail "scontrol does not take $list"
+	PATH=$TMP/fake:$PATH once >"$TMP/check.log" 2>&1 || fail "$list: $(trouble)"
+	jq -r '.jobs[0].hosts[]' "$map" >>"$TMP/got"
+done
+same "$(wc -l <"$TMP/want") hosts of lists are scontrol's" "$TMP/want" "$TMP/got"
+
+# fake: a squeue that is the script that comes in, and no map from before. fails TEXT WANT: ibcc-jobs ends with 1, and the map
+# says why.
+fake() { cat >"$TMP/fake/squeue" && rm -f "$map"; }
+fails()
+{
+	local rc=0
+	fake
+	PATH=$TMP/fake:$PATH once >"$TMP/check.log" 2>&1 || rc=$?
+	equal "$1: it says so" "$rc $(trouble | grep -cF -- "$2") $(trouble | wc -l)" "1 1 1"
+}
+fails "no JSON" "what squeue gives cannot be used: byte 1: want an object" <<'SH'
+#!/bin/sh
+echo 'slurm_load_jobs error: Unable to contact slurm controller'
+SH
+fails "nothing" "what squeue gives cannot be used: byte 1: want an object" <<'SH'
+#!/bin/sh
+SH
+fails "half of it" "what squeue gives cannot be used: byte 1" <<'SH'
+#!/bin/sh
+printf '{"jobs": [{"job_id": 1, '
+SH
+fails "any bytes" "what squeue gives cannot be used: byte " <<'SH'
+#!/bin/sh
+head -c 5000000 /dev/urandom
+SH
+fails "an error with control characters" "squeue ended with exit code 1: error: ?[31mred" <<'SH'
+#!/bin/sh
+printf 'error: \033[31mred\nmore\n' >&2
+exit 1
+SH
+fails "a flood" "squeue printed more than 67108864 bytes and was killed" <<'SH'
+#!/bin/sh
+cat /dev/zero
+SH
+
+# Names of jobs that users choose to do harm. jq writes what a batch system would, and 1 MB of it.
+jq -n '("\"<script>alert(1)</script>\u001b]0;x\u0007\u202e\\\n|" + ("A" * 1048576)) as $name |
+	{jobs: [{job_id: 7, job_state: "RUNNING", name: $name, user_name: "u", nodes: "source1", start_time: 5}], errors: []}' >"$TMP/name.json"
+fake <<SH
+#!/bin/sh
+cat $TMP/name.json
+SH
+check "a name of 1 MB with quotes, ESC and HTML is taken" env PATH="$TMP/fake:$PATH" "$jobs" --once -o "$map"
+check "it is cut, and has no character that a terminal obeys" in_map '.jobs[0].name | (utf8bytelength == 127) and
+	startswith("\"<script>alert(1)</script>?]0;x????\\ |A") and (test("[\u0000-\u001f\u007f-\u009f]") | not)'
+
+# 5000 hosts and 2000 jobs, each with all members that a real one has.
+within 20 squeue --json >"$TMP/real.json"
+jq -c '.jobs[0] as $job | {meta, errors: [], jobs: [range(2000) | . as $i | $job + {job_id: ($i + 1), job_state: "RUNNING", name: "job \($i)",
+	nodes: (if $i < 1000 then "n[\($i * 4 + 1)-\($i * 4 + 4)]" else "n\($i % 1000 + 4001)" end)}]}' "$TMP/real.json" >"$TMP/many.json"
+fake <<SH
+#!/bin/sh
+cat $TMP/many.json
+SH
+PATH=$TMP/fake:$PATH background "$TMP/many.log" "$jobs" -i 1 -o "$map"
+pid=$!
+many() { in_map '(.jobs | length == 2000) and ([.jobs[].hosts[]] | unique | length == 5000)'; }
+wait_until 30 many || fail "2000 jobs on 5000 hosts: $(trouble)"
+ok "2000 jobs on 5000 hosts: $(wc -c <"$TMP/many.json") bytes of squeue, $(wc -c <"$map") bytes of map"
+rounds() { [ "$(jq .made_s "$map")" -ge "$1" ]; }
+ticks() { sed 's/.*) //' "/proc/$pid/stat" | awk '{ print $12 + $13 }'; }
+from=$(jq .made_s "$map") before=$(ticks)
+wait_until 60 rounds $((from + 10)) || fail "it does not go on"
+peak=$(sed -n 's/^VmHWM:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/$pid/status")
+echo "# $((($(ticks) - before) * 1000 / $(getconf CLK_TCK) / ($(jq .made_s "$map") - from))) ms of CPU time for each period, $peak kB at most"
+[ "$peak" -lt 100000 ] || fail "ibcc-jobs takes $peak kB"
+ok "memory is bounded"
+stop "$pid"
+rm "$TMP/fake/squeue"
+
+# A sweep as an array: a shard that is ended goes on when the same command is submitted again.
+within 30 scancel -u root
+no_jobs() { [ -z "$(within 20 squeue -h)" ]; }
+wait_until 60 no_jobs || fail "jobs do not end"
+grid=("$top/perftest/scenarios/llnl.yaml" --jobs 1 --set congestion_control.enabled=true --set duration_ms=60
+	--grid 'congestion_control.ca.ccti_timer=2,3,4,6,8' --grid 'congestion_control.ca.ccti_increase=1,2,3,4,5,6,7,8')
+points() { jq -cS 'del(.cpu_s)' "$@" | sort; }
+lines() { cat "$@" 2>/dev/null | wc -l; }
+check "a sweep in one" "$lab" sweep "${grid[@]}" --out "$TMP/whole.jsonl"
+points "$TMP/whole.jsonl" >"$TMP/want"
+equal "it has all points" "$(lines "$TMP/want")" 40
+# The third shard stands still after its first point, until it is ended.
+cat >"$TMP/lab.sh" <<SH
+#!/bin/bash
+if [ "\$SLURM_ARRAY_TASK_ID" != 3 ] || [ -e $TMP/stands ]; then exec $lab "\$@"; fi
+$lab "\$@" &
+until [ -s $TMP/shards/sweep-3-of-8.jsonl ]; do sleep 0.01; done
+kill -STOP \$! && : >$TMP/stands && sleep 600
+SH
+chmod 755 "$TMP/lab.sh"
+mkdir "$TMP/shards"
+export IBCC_LAB=$TMP/lab.sh SWEEP_DIR=$TMP/shards
+sweep() { within 20 sbatch --parsable --array=1-8 --output="$TMP/shards/log-%a" "$top/perftest/lab/sweep.sbatch" "${grid[@]}" || fail "sbatch sweep"; }
+array=$(sweep)
+only_third() { [ -e "$TMP/stands" ] && [ "$(within 20 squeue -h -r -o %K)" = 3 ]; }
+wait_until 120 only_third || { cat "$TMP"/shards/log-*; fail "the array does not run: $(within 20 squeue -r)"; }
+[ "$(lines "$TMP/shards/sweep-3-of-8.jsonl")" -lt 5 ] || fail "the third shard was not stopped in time"
+within 20 scancel "${array}_3"
+wait_until 60 no_jobs || fail "the shard is not ended"
+differ "an array of eight, of which one was ended, lacks points" "$TMP/want" <(points "$TMP"/shards/sweep-?-of-8.jsonl)
+sweep >"$TMP/number"
+wait_until 120 no_jobs || fail "the array does not end"
+same "submitted again it has all points once, as one run has" "$TMP/want" <(points "$TMP"/shards/sweep-?-of-8.jsonl)
