@@ -100,11 +100,35 @@ static int join(struct ibcc_jobs *joined, const struct ibcc_jobs *older,
 	return rc;
 }
 
+/* A job whose start is not known began no earlier than it was seen first. */
+static int set_starts(struct ibcc_jobs *newer, const struct ibcc_jobs *older)
+{
+	const struct ibcc_job **known = sort(older);
+
+	if (!known)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < newer->n; i++) {
+		struct ibcc_job *job = &newer->job[i];
+		const struct ibcc_job *const *before = NULL;
+
+		if (job->start_s)
+			continue;
+		before = bsearch(&job, known, older->n, sizeof(struct ibcc_job *), by_id);
+		job->start_s = before && (*before)->start_s ? (*before)->start_s : newer->made_s;
+		if (job->end_s && job->end_s < job->start_s)
+			job->start_s = job->end_s;
+	}
+	free(known);
+	return 0;
+}
+
 int ibcc_map_renew(struct ibcc_jobs *map, struct ibcc_jobs *newer)
 {
 	struct ibcc_jobs joined;
-	int rc = join(&joined, map, newer);
+	int rc = set_starts(newer, map);
 
+	if (!rc)
+		rc = join(&joined, map, newer);
 	if (rc == -EINVAL) /* there is no room for jobs that have ended */
 		rc = join(&joined, NULL, newer);
 	if (!rc) {

@@ -13,7 +13,8 @@ void ibcc_map_hide(struct ibcc_jobs *jobs, bool users, bool names);
 
 /* Puts a newer map, which it takes over, in place of *map. Jobs that have ended stay for five
  * minutes. A job that the newer map lacks has ended: nothing says when, so it ends when the older
- * map was made, and no later minute is taken for its. Returns 0 or -ENOMEM; then *map is as it was.
+ * map was made, and no later minute is taken for its. One whose start is not known begins when it
+ * was seen first. Returns 0 or -ENOMEM; then *map is as it was.
  */
 int ibcc_map_renew(struct ibcc_jobs *map, struct ibcc_jobs *newer);
 

@@ -94,6 +94,21 @@ static void test_renew(void **state)
 	ibcc_jobs_fini(&map);
 }
 
+/* A batch system that does not say when a job began: no earlier minute is the job's. */
+static void test_starts(void **state)
+{
+	struct ibcc_jobs map = { 0 }, newer;
+
+	(void)state;
+	newer = MAP(1000, { "1", 0, 0, "a" }, { "2", 0, 990, "b" });
+	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
+	assert_jobs(&map, "2 990 990 b;1 1000 0 a;");
+	newer = MAP(1030, { "1", 0, 0, "a" }, { "3", 0, 0, "b" });
+	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
+	assert_jobs(&map, "2 990 990 b;1 1000 0 a;3 1030 0 b;");
+	ibcc_jobs_fini(&map);
+}
+
 static void test_fail(void **state)
 {
 	struct ibcc_jobs map = MAP(1000, { "1", 900, 0, "a" });
@@ -196,9 +211,9 @@ static void test_put(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_renew), cmocka_unit_test(test_fail),
-		cmocka_unit_test(test_full),  cmocka_unit_test(test_hide),
-		cmocka_unit_test(test_put),
+		cmocka_unit_test(test_renew), cmocka_unit_test(test_starts),
+		cmocka_unit_test(test_fail),  cmocka_unit_test(test_full),
+		cmocka_unit_test(test_hide),  cmocka_unit_test(test_put),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
