@@ -18,6 +18,7 @@
 #include <ibcc/command.h>
 #include <ibcc/log.h>
 #include <ibcc/now.h>
+#include <ibcc/text.h>
 #include <ibcc/version.h>
 
 #include "daemon/jobs/ask.h"
@@ -211,8 +212,9 @@ static int run_once(struct state *s)
 		ibcc_log(LOG_WARNING, "%s; ibcc-tuned knows no new jobs until this is corrected",
 			 s->map.trouble);
 	else if (!failed && s->not_answered)
-		ibcc_log(LOG_NOTICE, "the provider answers again: %u jobs on %u hosts", s->map.n,
-			 s->map.n_hosts);
+		ibcc_log(LOG_NOTICE, "the provider answers again: %u job%s on %u host%s", s->map.n,
+			 ibcc_text_plural(s->map.n, "", "s"), s->map.n_hosts,
+			 ibcc_text_plural(s->map.n_hosts, "", "s"));
 	s->not_answered = failed;
 	rc = ibcc_map_put(&s->map, s->a.output, &why);
 	if (rc && !s->not_written)
