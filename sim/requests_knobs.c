@@ -218,6 +218,15 @@ static int set_ai_rate(const struct ibcc_requests *q, const char *node, double v
 	return k ? 0 : -ENOENT;
 }
 
+static int set_parameters(const struct ibcc_requests *q, const char *node, double v)
+{
+	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
+
+	if (k)
+		k->no_parameters = v == 0;
+	return k ? 0 : -ENOENT;
+}
+
 static int set_adaptive(const struct ibcc_requests *q, const char *node, double v)
 {
 	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
@@ -255,6 +264,7 @@ static const struct knob knobs[] = {
 	{ "pma_errors_permille", VALUE_NUMBER, PERMILLE_MAX, true, set_errors },
 	{ "nvidia_cc", VALUE_SWITCH, 1, true, set_nvidia_cc },
 	{ "nvidia_ai_rate", VALUE_NUMBER, UINT16_MAX, true, set_ai_rate },
+	{ "nvidia_parameters", VALUE_SWITCH, 1, true, set_parameters },
 	{ "adaptive_sls", VALUE_NUMBER, UINT16_MAX, true, set_adaptive },
 	{ "cc_clock_permille", VALUE_NUMBER, CLOCK_MAX, true, set_clock },
 	{ "cc_clock_jump_ms", VALUE_SIGNED, JUMP_MAX_MS, false, jump_clock },

@@ -195,6 +195,13 @@ json_t *ibcc_report_settings(const struct ibcc_topo *t, const struct ibcc_settin
 /* The same of a cycle, with NVIDIA's congestion control and its parameters. */
 json_t *ibcc_report_show(const struct ibcc_cycle *c, const struct ibcc_vendor_parameters *p,
 			 const char *filter);
+/* {"type","vendor_id","device_id"}: what a node has in common with others of its type. */
+json_t *ibcc_report_type(const struct ibcc_topo_node *n);
+/* Attributes that ports of a device type have not answered, [{"type","vendor_id","device_id",
+ * "attribute","ports","refused","silent","not_asked"}], numbers of ports.
+ */
+json_t *ibcc_report_unread_parameters(const struct ibcc_topo *t,
+				      const struct ibcc_vendor_parameters *p);
 /* Adds to a node's object what is known of NVIDIA's congestion control there: "nvidia", with
  * "control" and an adapter's parameters, and "nvidia_ports", a list of the switch's ports with
  * theirs. Adds nothing to a node that does not have it.

@@ -18,16 +18,23 @@ struct inventory {
 	json_t *types;
 };
 
-static void bump(json_t *type, const char *property, const char *value)
+static void bump_by(json_t *type, const char *property, const char *value, uint32_t by)
 {
 	json_t *o = json_object_get(type, property);
 
+	if (!by)
+		return;
 	if (!o) {
 		o = json_object();
 		json_object_set_new(type, property, o);
 	}
 	json_object_set_new(o, value,
-			    json_integer(json_integer_value(json_object_get(o, value)) + 1));
+			    json_integer(json_integer_value(json_object_get(o, value)) + by));
+}
+
+static void bump(json_t *type, const char *property, const char *value)
+{
+	bump_by(type, property, value, 1);
 }
 
 static void bump_number(json_t *type, const char *property, unsigned int value)
@@ -243,6 +250,17 @@ static void tell_parameters(struct inventory *v, const struct ibcc_vendor_answer
 	json_decref(attribute);
 }
 
+/* Why ports of a type have no parameters. */
+static void tell_unread(struct inventory *v, const struct ibcc_vendor_unread *u)
+{
+	const struct ibcc_topo *t = v->c->topo;
+	json_t *type = type_of(v, &t->node[t->port[t->endport[u->endport]].node]);
+
+	bump_by(type, u->attribute, "refused", u->n_refused);
+	bump_by(type, u->attribute, "silent", u->n_silent);
+	bump_by(type, u->attribute, "not asked", u->n_spared);
+}
+
 json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p,
 			  const struct ibcc_vendor_parameters *parameters)
 {
@@ -261,6 +279,8 @@ json_t *ibcc_report_probe(const struct ibcc_cycle *c, const struct ibcc_probe *p
 		tell_endport(&v, i);
 	for (uint32_t i = 0; v.types && i < parameters->n; i++)
 		tell_parameters(&v, &parameters->answer[i]);
+	for (uint32_t i = 0; v.types && i < parameters->n_unread; i++)
+		tell_unread(&v, &parameters->unread[i]);
 	ibcc_vendor_text(&c->vendor, &vendor);
 	/* Without the roots that are only observed, because these have names. */
 	ibcc_vendor_routes_text(&c->vendor, &routes);

@@ -15,6 +15,16 @@ static json_t *entry_object(uint16_t entry)
 			 (int)ibcc_cct_entry_mult(entry));
 }
 
+json_t *ibcc_report_type(const struct ibcc_topo_node *n)
+{
+	char vendor[16], device[16];
+
+	snprintf(vendor, sizeof(vendor), "0x%06x", n->vendor_id);
+	snprintf(device, sizeof(device), "0x%04x", n->device_id);
+	return json_pack("{ss ss ss}", "type", n->type == IBCC_NODE_SWITCH ? "switch" : "ca",
+			 "vendor_id", vendor, "device_id", device);
+}
+
 static json_t *endport_object(const struct ibcc_topo *t, uint32_t port,
 			      const struct ibcc_endport_cc *ep)
 {
@@ -23,13 +33,9 @@ static json_t *endport_object(const struct ibcc_topo *t, uint32_t port,
 	bool is_switch = ibcc_topo_is_switch(t, p->node);
 	const char *reason = ibcc_precheck_reason(ep);
 	json_t *o = ibcc_json_port(t, port);
-	char vendor[16], device[16];
 
-	snprintf(vendor, sizeof(vendor), "0x%06x", n->vendor_id);
-	snprintf(device, sizeof(device), "0x%04x", n->device_id);
-	json_object_update_new(o, json_pack("{si ss ss ss sb}", "lid", p->lid, "type",
-					    is_switch ? "switch" : "ca", "vendor_id", vendor,
-					    "device_id", device, "supported", !reason));
+	json_object_update_new(o, json_pack("{si sb}", "lid", p->lid, "supported", !reason));
+	json_object_update_new(o, ibcc_report_type(n));
 	if (reason) {
 		json_object_set_new(o, "reason", json_string(reason));
 		return o;
@@ -85,7 +91,8 @@ static json_t *list(const struct ibcc_topo *t, const struct ibcc_settings *s,
 			ibcc_report_parameters(o, t, v, p, i);
 		ibcc_json_fold(nodes, o);
 	}
-	return json_pack("{si so}", "schema", IBCC_REPORT_SCHEMA, "nodes", nodes);
+	return json_pack("{si so so*}", "schema", IBCC_REPORT_SCHEMA, "nodes", nodes,
+			 "nvidia_unread", p ? ibcc_report_unread_parameters(t, p) : NULL);
 }
 
 json_t *ibcc_report_settings(const struct ibcc_topo *t, const struct ibcc_settings *s,

@@ -141,6 +141,24 @@ void ibcc_report_parameters(json_t *o, const struct ibcc_topo *t, const struct i
 	json_decref(ports);
 }
 
+json_t *ibcc_report_unread_parameters(const struct ibcc_topo *t,
+				      const struct ibcc_vendor_parameters *p)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; list && i < p->n_unread; i++) {
+		const struct ibcc_vendor_unread *u = &p->unread[i];
+		json_t *o = ibcc_report_type(&t->node[t->port[t->endport[u->endport]].node]);
+
+		json_object_update_new(o, json_pack("{ss si si si si}", "attribute", u->attribute,
+						    "ports", (int)u->n, "refused",
+						    (int)u->n_refused, "silent", (int)u->n_silent,
+						    "not_asked", (int)u->n_spared));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 json_t *ibcc_report_ways(const struct ibcc_cycle *c)
 {
 	struct ibcc_why text;

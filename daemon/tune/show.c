@@ -349,6 +349,49 @@ static void print_unsupported(const json_t *nodes, bool all)
 		printf("and %zu more without settings: --full lists all\n", n - UNSUPPORTED);
 }
 
+/* "channel adapters of type 0x0002c9/0x101b" */
+static const char *kind_text(const json_t *o, char *buf, size_t len)
+{
+	snprintf(buf, len, "%s of type %s/%s",
+		 strcmp(tune_str(o, "type"), "switch") ? "channel adapters" : "switches",
+		 tune_str(o, "vendor_id"), tune_str(o, "device_id"));
+	return buf;
+}
+
+/* Attributes of NVIDIA's that ports of a type did not answer, and why. */
+static void print_unread(const json_t *a)
+{
+	static const struct {
+		const char *key, *words;
+	} reasons[] = {
+		{ "refused", "do not know it" },
+		{ "silent", "did not answer" },
+		{ "not_asked", "were not asked because the first ones did not answer" },
+	};
+	char kind[CELL * 2], why[4 * CELL];
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach (json_object_get(a, "nvidia_unread"), i, o) {
+		json_int_t all = 0;
+		int at = 0;
+
+		why[0] = '\0';
+		for (size_t k = 0; k < sizeof(reasons) / sizeof(*reasons); k++) {
+			json_int_t n = tune_int(o, reasons[k].key);
+
+			if (n)
+				at += snprintf(why + at, sizeof(why) - (size_t)at, "%s%lld %s",
+					       at ? ", " : "", n, reasons[k].words);
+			all += n;
+		}
+		tune_say("", "%s is not shown for %lld of %lld ports of %s: %s%s.",
+			 tune_str(o, "attribute"), all, tune_int(o, "ports"),
+			 kind_text(o, kind, sizeof(kind)), why,
+			 tune_int(o, "silent") ? "; repeat the command to ask again" : "");
+	}
+}
+
 static void print_settings(const json_t *a, bool full)
 {
 	const json_t *nodes = json_object_get(a, "nodes");
@@ -367,6 +410,8 @@ static void print_settings(const json_t *a, bool full)
 		else
 			print_equal(&kinds[k], nodes, lines);
 	}
+	if (!tune_table_is_csv())
+		print_unread(a);
 }
 
 static void print_summary(const json_t *a)
@@ -377,17 +422,6 @@ static void print_summary(const json_t *a)
 static void print_all(const json_t *a)
 {
 	print_settings(a, true);
-}
-
-/* "Channel adapters of type 0x0002c9/0x101b": those that a row or a field without a usual value is
- * compared with.
- */
-static const char *kind_text(const json_t *o, char *buf, size_t len)
-{
-	snprintf(buf, len, "%s of type %s/%s",
-		 strcmp(tune_str(o, "type"), "switch") ? "channel adapters" : "switches",
-		 tune_str(o, "vendor_id"), tune_str(o, "device_id"));
-	return buf;
 }
 
 static void print_odd(const json_t *a)

@@ -46,6 +46,7 @@ struct ibcc_agent_quirks {
 	uint16_t errors_permille;
 	enum ibcc_nvidia_cc vendor_cc;
 	uint16_t ai_rate_mbps; /* rpg_ai_rate of its HCARPParameters; 0: the factory's */
+	bool no_parameters;    /* is silent to NVIDIA's attributes of parameters */
 	bool adaptive;         /* see struct ibcc_profile */
 	uint16_t adaptive_sls;
 	/* The rate of TimeStamp is off by this many thousandths, faster if positive. With -1000 it

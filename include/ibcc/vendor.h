@@ -111,18 +111,31 @@ struct ibcc_vendor_answer {
 	uint8_t data[IBCC_VCC_PARAMETER_BYTES];
 };
 
-/* In the order of endports, ports and attributes. All zero is empty. */
+/* An attribute that ports of a device type have not answered: adapters, or linked ports of
+ * switches.
+ */
+struct ibcc_vendor_unread {
+	uint32_t endport; /* the first of the type */
+	uint16_t attr_id;
+	const char *attribute; /* its name */
+	uint32_t n;            /* ports that were to be read, also those that answered */
+	uint32_t n_refused, n_silent;
+	uint32_t n_spared; /* not asked: the first ones of the type did not answer */
+};
+
+/* Answers in the order of endports, ports and attributes. All zero is empty. */
 struct ibcc_vendor_parameters {
-	uint32_t n;
+	uint32_t n, n_unread;
 	struct ibcc_vendor_answer *answer; /* owned */
+	struct ibcc_vendor_unread *unread; /* owned */
 };
 void ibcc_vendor_parameters_fini(struct ibcc_vendor_parameters *p);
 
 /* Reads the parameters of all endports that have said whether their congestion control is on: one
  * Get for each of two attributes at an adapter and at each linked port of a switch. One port of
- * each device type is asked first, and the others only for what that one answered. Fills the
- * uninitialised *p, which lacks what was not answered. Call it after ibcc_vendor_ask(); it returns
- * as that does.
+ * each of three devices of a type is asked first, and the others only for what one of these
+ * answered. Fills the uninitialised *p; what was not answered is counted there. Call it after
+ * ibcc_vendor_ask(); it returns as that does.
  */
 int ibcc_vendor_ask_parameters(struct ibcc_transport *tr, const struct ibcc_topo *t,
 			       uint64_t cc_key, const struct ibcc_vendor *v,

@@ -113,6 +113,8 @@ int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct 
 		return IBCC_MAD_STATUS_BAD_ATTR;
 	if (h->method != IBCC_MAD_GET)
 		return IBCC_MAD_STATUS_BAD_METHOD;
+	if (q->no_parameters && ibcc_vcc_parameters_name(h->attr_id))
+		return -ETIMEDOUT;
 	if (h->attr_id == IBCC_VCC_ATTR_SW_PROFILE || h->attr_id == IBCC_VCC_ATTR_SW_SL_MAPPING)
 		return port_parameters(a, endport, h->attr_id, h->attr_mod, mad);
 	if (h->attr_mod)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Reads the parameters of NVIDIA's congestion control (vendor.h): how each port of a switch marks,
  * and how each adapter reacts and notifies. Gets only. A device that does not answer one of these
- * attributes costs time-outs, so one port of each device type is asked before the others.
+ * attributes costs time-outs, so three devices of each type are asked before the others, for one
+ * port each.
  */
 #include <ibcc/vendor.h>
 
@@ -9,26 +10,46 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/grow.h>
 #include <ibcc/mad.h>
 
 #include "lib/mad/batch.h"
 
+/* This many devices of a type are asked before the others of that type. One may be down, or may
+ * have another key than the rest.
+ */
+#define CANARIES 3u
+#define ATTRS    2u
+
+/* Devices with equal IDs. */
+struct kind {
+	const struct ibcc_topo_node *like;
+	uint32_t n_canaries;
+	uint32_t n_told[ATTRS]; /* ports that answered */
+	struct ibcc_vendor_unread unread[ATTRS];
+};
+
 struct reading {
 	struct ibcc_transport *tr;
 	const struct ibcc_topo *t;
+	const struct ibcc_vendor *v;
 	uint64_t cc_key;
 	struct ibcc_vendor_parameters *p;
 	uint32_t cap;
-	uint32_t n_first; /* answers of the first round */
+	uint32_t n_kinds;
+	struct kind *kind;
+	uint32_t *kind_of; /* by endport; IBCC_NONE: is not read */
+	bool *canary;      /* by endport */
 	struct ibcc_batch batch;
 };
 
-static const uint16_t of_switch[2] = { IBCC_VCC_ATTR_SW_PROFILE, IBCC_VCC_ATTR_SW_SL_MAPPING };
-static const uint16_t of_adapter[2] = { IBCC_VCC_ATTR_CA_RP, IBCC_VCC_ATTR_CA_NP };
+static const uint16_t of_switch[ATTRS] = { IBCC_VCC_ATTR_SW_PROFILE, IBCC_VCC_ATTR_SW_SL_MAPPING };
+static const uint16_t of_adapter[ATTRS] = { IBCC_VCC_ATTR_CA_RP, IBCC_VCC_ATTR_CA_NP };
 
 void ibcc_vendor_parameters_fini(struct ibcc_vendor_parameters *p)
 {
 	free(p->answer);
+	free(p->unread);
 	*p = (struct ibcc_vendor_parameters){ 0 };
 }
 
@@ -38,54 +59,88 @@ static const struct ibcc_topo_node *node_of(const struct reading *x, uint32_t en
 }
 
 /* Whether an endport has answered before and can still be asked: its link may be down since. */
-static bool has_answered(const struct reading *x, const struct ibcc_vendor *v, uint32_t endport)
+static bool is_read(const struct reading *x, uint32_t endport)
 {
-	return endport < v->n && v->ep[endport].settings == IBCC_VENDOR_TOLD &&
+	return endport < x->v->n && x->v->ep[endport].settings == IBCC_VENDOR_TOLD &&
 	       x->t->port[x->t->endport[endport]].lid;
 }
 
-/* The first endport with the type of this one that has answered class 0x21. */
-static uint32_t first_of_type(const struct reading *x, const struct ibcc_vendor *v,
-			      uint32_t endport)
+static uint32_t find_kind(struct reading *x, uint32_t endport)
 {
 	const struct ibcc_topo_node *n = node_of(x, endport);
-	uint32_t i = 0;
+	const uint16_t *attr = n->type == IBCC_NODE_SWITCH ? of_switch : of_adapter;
+	uint32_t i;
 
-	for (; i < endport; i++)
-		if (has_answered(x, v, i) && node_of(x, i)->vendor_id == n->vendor_id &&
-		    node_of(x, i)->device_id == n->device_id)
-			break;
-	return i;
+	for (i = 0; i < x->n_kinds; i++)
+		if (x->kind[i].like->vendor_id == n->vendor_id &&
+		    x->kind[i].like->device_id == n->device_id && x->kind[i].like->type == n->type)
+			return i;
+	x->kind[i] = (struct kind){ .like = n };
+	for (unsigned int k = 0; k < ATTRS; k++)
+		x->kind[i].unread[k] = (struct ibcc_vendor_unread){
+			.endport = endport,
+			.attr_id = attr[k],
+			.attribute = ibcc_vcc_parameters_name(attr[k]),
+		};
+	return x->n_kinds++;
 }
 
-/* Whether an endport has answered an attribute in the first round. */
-static bool is_known(const struct reading *x, uint32_t endport, uint16_t attr)
+static int begin(struct reading *x)
 {
-	for (uint32_t i = 0; i < x->n_first; i++)
-		if (x->p->answer[i].endport == endport && x->p->answer[i].attr_id == attr)
-			return true;
-	return false;
-}
+	uint32_t n = x->t->n_endports;
 
-static int keep(struct reading *x, const struct ibcc_batch_tag *tag, uint8_t port,
-		const struct ibcc_mad_op *op)
-{
-	struct ibcc_vendor_answer *a;
-
-	if (x->p->n == x->cap) {
-		uint32_t cap = x->cap ? 2 * x->cap : 256;
-
-		a = reallocarray(x->p->answer, cap, sizeof(*a));
-		if (!a)
-			return -ENOMEM;
-		x->p->answer = a;
-		x->cap = cap;
+	x->kind = calloc(n ? n : 1, sizeof(*x->kind));
+	x->kind_of = calloc(n ? n : 1, sizeof(*x->kind_of));
+	x->canary = calloc(n ? n : 1, sizeof(*x->canary));
+	if (!x->kind || !x->kind_of || !x->canary)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		x->kind_of[i] = is_read(x, i) ? find_kind(x, i) : IBCC_NONE;
+		if (x->kind_of[i] != IBCC_NONE)
+			x->canary[i] = x->kind[x->kind_of[i]].n_canaries++ < CANARIES;
 	}
-	a = &x->p->answer[x->p->n++];
-	*a = (struct ibcc_vendor_answer){ .endport = tag->index,
-					  .port = port,
-					  .attr_id = tag->kind };
+	return 0;
+}
+
+static void end(struct reading *x)
+{
+	ibcc_batch_fini(&x->batch);
+	free(x->kind);
+	free(x->kind_of);
+	free(x->canary);
+}
+
+static int keep(struct reading *x, const struct ibcc_batch_tag *tag, const struct ibcc_mad_op *op)
+{
+	struct ibcc_vendor_answer *a = ibcc_grow(x->p->answer, x->p->n, &x->cap, sizeof(*a));
+
+	if (!a)
+		return -ENOMEM;
+	x->p->answer = a;
+	a = &a[x->p->n++];
+	*a = (struct ibcc_vendor_answer){
+		.endport = tag->index,
+		.port = (uint8_t)tag->sub,
+		.attr_id = x->kind[x->kind_of[tag->index]].unread[tag->kind].attr_id
+	};
 	memcpy(a->data, op->mad + IBCC_MAD_DATA_OFFS, sizeof(a->data));
+	return 0;
+}
+
+/* Counts what became of a question. */
+static int take(struct reading *x, const struct ibcc_batch_tag *tag, const struct ibcc_mad_op *op)
+{
+	struct kind *kind = &x->kind[x->kind_of[tag->index]];
+	struct ibcc_vendor_unread *u = &kind->unread[tag->kind];
+
+	if (!op->err) {
+		kind->n_told[tag->kind]++;
+		return keep(x, tag, op);
+	}
+	if (ibcc_batch_is_refused(op))
+		u->n_refused++;
+	else
+		u->n_silent++;
 	return 0;
 }
 
@@ -94,65 +149,75 @@ static int flush(struct reading *x)
 	int rc = ibcc_batch_run(&x->batch, x->tr);
 
 	for (uint32_t k = 0; k < x->batch.n && !rc; k++)
-		if (!x->batch.op[k].err)
-			rc = keep(x, &x->batch.tag[k], (uint8_t)x->batch.tag[k].sub,
-				  &x->batch.op[k]);
+		rc = take(x, &x->batch.tag[k], &x->batch.op[k]);
 	ibcc_batch_clear(&x->batch);
 	return rc;
 }
 
-static int add(struct reading *x, uint32_t endport, uint16_t attr, uint8_t port)
+/* Asks one port of an endport for the attribute k of its type; `ask` false: only counts it. */
+static int add(struct reading *x, uint32_t endport, unsigned int k, uint8_t port, bool ask)
 {
-	int rc = ibcc_batch_cc_get(
-		&x->batch, x->t->port[x->t->endport[endport]].lid, x->cc_key, attr, port,
-		(struct ibcc_batch_tag){ .index = endport, .kind = attr, .sub = port });
+	struct ibcc_vendor_unread *u = &x->kind[x->kind_of[endport]].unread[k];
+	int rc;
 
+	u->n++;
+	if (!ask) {
+		u->n_spared++;
+		return 0;
+	}
+	rc = ibcc_batch_cc_get(
+		&x->batch, x->t->port[x->t->endport[endport]].lid, x->cc_key, u->attr_id, port,
+		(struct ibcc_batch_tag){ .index = endport, .kind = (uint16_t)k, .sub = port });
 	return !rc && x->batch.n >= IBCC_BATCH_OPS ? flush(x) : rc;
 }
 
-/* Asks an endport for one attribute: `first` is an adapter, or the first linked port of a switch;
- * `rest` are the other linked ports.
+/* A canary's first port in the first round, its other ports and all other endports in the second.
+ * The first port of a switch is the first one with a link.
  */
-static int ask(struct reading *x, uint32_t endport, uint16_t attr, bool first, bool rest)
+static int add_endport(struct reading *x, uint32_t endport, unsigned int k, bool first_round)
 {
 	const struct ibcc_topo_node *n = node_of(x, endport);
+	bool canary = x->canary[endport];
+	bool ask = first_round || x->kind[x->kind_of[endport]].n_told[k];
 	unsigned int seen = 0;
 	int rc = 0;
 
 	if (n->type != IBCC_NODE_SWITCH)
-		return first ? add(x, endport, attr, 0) : 0;
+		return canary == first_round ? add(x, endport, k, 0, ask) : 0;
 	for (unsigned int i = 1; i <= n->n_ports && !rc; i++) {
 		if (x->t->port[n->first_port + i].peer == IBCC_NONE)
 			continue;
-		if (seen++ ? rest : first)
-			rc = add(x, endport, attr, (uint8_t)i);
+		if ((canary && !seen++) == first_round)
+			rc = add(x, endport, k, (uint8_t)i, ask);
 	}
 	return rc;
 }
 
-/* One round: the first port of the first endport of each type, or all others of the types where
- * that one answered.
- */
-static int ask_round(struct reading *x, const struct ibcc_vendor *v, bool canaries)
+static int ask_round(struct reading *x, bool first_round)
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; i < x->t->n_endports && !rc; i++) {
-		const uint16_t *attr =
-			node_of(x, i)->type == IBCC_NODE_SWITCH ? of_switch : of_adapter;
-		uint32_t kin = has_answered(x, v, i) ? first_of_type(x, v, i) : IBCC_NONE;
+	for (uint32_t i = 0; i < x->t->n_endports && !rc; i++)
+		for (unsigned int k = 0; k < ATTRS && !rc && x->kind_of[i] != IBCC_NONE; k++)
+			rc = add_endport(x, i, k, first_round);
+	return rc ? rc : flush(x);
+}
 
-		if (kin == IBCC_NONE || (canaries && kin != i))
-			continue;
-		for (unsigned int k = 0; k < 2 && !rc; k++)
-			if (canaries || is_known(x, kin, attr[k]))
-				rc = ask(x, i, attr[k], kin != i || canaries, !canaries);
-	}
-	if (!rc)
-		rc = flush(x);
-	if (canaries)
-		x->n_first = x->p->n;
-	return rc;
+/* Lists the attributes that some ports of a type have not answered. */
+static int list_unread(struct reading *x)
+{
+	struct ibcc_vendor_parameters *p = x->p;
+
+	if (!x->n_kinds)
+		return 0;
+	p->unread = calloc(ATTRS * x->n_kinds, sizeof(*p->unread));
+	if (!p->unread)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < x->n_kinds; i++)
+		for (unsigned int k = 0; k < ATTRS; k++)
+			if (x->kind[i].n_told[k] < x->kind[i].unread[k].n)
+				p->unread[p->n_unread++] = x->kind[i].unread[k];
+	return 0;
 }
 
 static int by_place(const void *a, const void *b)
@@ -170,16 +235,20 @@ int ibcc_vendor_ask_parameters(struct ibcc_transport *tr, const struct ibcc_topo
 			       uint64_t cc_key, const struct ibcc_vendor *v,
 			       struct ibcc_vendor_parameters *p)
 {
-	struct reading x = { .tr = tr, .t = t, .cc_key = cc_key, .p = p };
+	struct reading x = { .tr = tr, .t = t, .v = v, .cc_key = cc_key, .p = p };
 	int rc;
 
 	*p = (struct ibcc_vendor_parameters){ 0 };
-	rc = ask_round(&x, v, true);
+	rc = begin(&x);
 	if (!rc)
-		rc = ask_round(&x, v, false);
+		rc = ask_round(&x, true);
+	if (!rc)
+		rc = ask_round(&x, false);
+	if (!rc)
+		rc = list_unread(&x);
 	if (!rc && p->n)
 		qsort(p->answer, p->n, sizeof(*p->answer), by_place);
-	ibcc_batch_fini(&x.batch);
+	end(&x);
 	if (rc)
 		ibcc_vendor_parameters_fini(p);
 	return rc;

@@ -80,6 +80,24 @@ keep history tune -j history
 keep confirm tune -j confirm
 keep outcome tune -j disable -y
 keep outcome tune -j repair -y
+
+# NVIDIA's own congestion control, and an adapter that does not answer all of it.
+stop "$TUNED_PID"
+stop "$OSM_PID"
+stop "$SIM_PID"
+{
+	cat "$SCENARIO"
+	printf '%s\n' 'devices:' '  hosts: {profile: connectx-6, nvidia_cc: on}' \
+		'  switches: {profile: quantum2, nvidia_cc: on}'
+} >"$TMP/nvidia.yaml"
+start_sim "$TMP/nvidia.yaml"
+start_opensm
+sim set nvidia_parameters.source1=off >/dev/null
+start_tuned 'apply_via: direct'
+keep show tune -j show
+keep odd tune -j show --odd
+keep probe tune -j probe
+keep status tune -j status
 ok "each answer is one object of schema 1"
 [ -n "$python" ] || { ok "skipped: no python3-jsonschema"; exit 0; }
 

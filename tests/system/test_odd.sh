@@ -53,3 +53,20 @@ equal "NVIDIA: and of each linked port of the switches" "$(jq -c '[.nodes[] | se
 tune show >"$TMP/show.log" || fail "show"
 check "NVIDIA: as a table" grep -q 'HCARPParameters' "$TMP/show.log"
 equal "NVIDIA: readers send no Set" "$(sets)" 0
+
+# Adapters that do not answer an attribute: the others are shown, and what is missing is named.
+sim set nvidia_parameters.H1=off >/dev/null
+tune show -j >"$TMP/show.json" || fail "show -j"
+equal "NVIDIA: one silent adapter hides nothing of its type" \
+	"$(jq -c '[.nodes[] | select(.nvidia.HCARPParameters) | .node] | sort' "$TMP/show.json")" '["H2","H3","H4"]'
+equal "NVIDIA: it is counted" "$(jq -c '.nvidia_unread[] | [.attribute, .device_id, .ports, .silent, .refused, .not_asked]' \
+	"$TMP/show.json")" '["HCARPParameters","0x101b",4,1,0,0]
+["HCANPParameters","0x101b",4,1,0,0]'
+tune show >"$TMP/show.log" || fail "show"
+check "NVIDIA: and named" grep -q '^HCARPParameters is not shown for 1 of 4 ports of channel adapters of type 0x0002c9/0x101b: 1 did not answer; repeat' "$TMP/show.log"
+for node in H2 H3; do sim set "nvidia_parameters.$node=off" >/dev/null; done
+tune show >"$TMP/show.log" || fail "show"
+check "NVIDIA: after three the rest is not asked" grep -q 'for 4 of 4 ports of .*: 3 did not answer, 1 were not asked because the first' "$TMP/show.log"
+tune probe -j >"$TMP/probe.json" || fail "probe"
+equal "NVIDIA: a record says so, too" \
+	"$(jq -c '.types[] | select(.device_id == "0x101b") | .HCARPParameters' "$TMP/probe.json")" '{"not asked":1,"silent":3}'

@@ -22,6 +22,7 @@ struct line {
 	struct ibcc_transport *inner;
 	uint64_t now_ns;
 	bool deaf[256];
+	bool lost[64];      /* by LID: requests of class 0x21 */
 	uint64_t owner[64]; /* by LID: GUID that NodeInfo tells; 0: none does */
 	unsigned int n[256], n_sets, most;
 };
@@ -50,7 +51,8 @@ static int line_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
 		l->n_sets += op[i].mad[3] == IBCC_MAD_SET;
 		if (mgmt_class == IBCC_MAD_CLASS_SMP && n > l->most)
 			l->most = (unsigned int)n;
-		if (l->deaf[mgmt_class])
+		if (l->deaf[mgmt_class] ||
+		    (mgmt_class == IBCC_MAD_CLASS_CC && op[i].lid < 64 && l->lost[op[i].lid]))
 			op[i].err = -ETIMEDOUT;
 		else if (mgmt_class == 1 && op[i].mad[17] == IBCC_SMP_ATTR_NODE_INFO)
 			tell_owner(l, &op[i]);
@@ -490,7 +492,9 @@ static void test_parameters(void **state)
 	close_fixture(&x);
 }
 
-/* A type whose first node is silent, or knows no such attribute, costs two questions. */
+/* A type of which the first three are silent, or know no such attribute, costs them two questions
+ * each.
+ */
 static void test_parameter_canaries(void **state)
 {
 	struct ibcc_vendor_parameters p;
@@ -506,22 +510,62 @@ static void test_parameter_canaries(void **state)
 			give_all(&x, IBCC_NVIDIA_CC_NONE);
 		read_parameters(&x, &p);
 		assert_int_equal(p.n, 0);
-		assert_int_equal(x.line.n[0x21], 4); /* two types */
+		assert_int_equal(x.line.n[0x21], 2 * (3 + 2)); /* three adapters, all switches */
+		assert_int_equal(p.n_unread, 4);
+		for (uint32_t i = 0; i < p.n_unread; i++) {
+			const struct ibcc_vendor_unread *u = &p.unread[i];
+			uint32_t n_asked = u->attr_id < 0xff20 ? 2 : 3;
+
+			assert_int_equal(u->n, u->attr_id < 0xff20 ? 8 : 6);
+			assert_int_equal(deaf ? u->n_silent : u->n_refused, n_asked);
+			assert_int_equal(u->n_silent + u->n_refused, n_asked);
+			assert_int_equal(u->n_spared, u->n - n_asked);
+		}
 		ibcc_vendor_parameters_fini(&p);
 	}
+	close_fixture(&x);
+}
+
+/* One node of a type that is down hides nothing of the others, and is counted. */
+static void test_lost_canary(void **state)
+{
+	struct ibcc_vendor_parameters p;
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	give_all(&x, IBCC_NVIDIA_CC_OFF);
+	ask(&x, 0);
+	x.line.lost[x.f.topo->port[x.f.topo->endport[agents_endport(&x.f, LUSTRE_SRC1)]].lid] =
+		true;
+	x.line.lost[x.f.topo->port[x.f.topo->endport[agents_endport(&x.f, LUSTRE_SW1)]].lid] = true;
+	read_parameters(&x, &p);
+	for (uint32_t i = 0; i < p.n; i++) {
+		assert_int_not_equal(p.answer[i].endport, agents_endport(&x.f, LUSTRE_SRC1));
+		assert_int_not_equal(p.answer[i].endport, agents_endport(&x.f, LUSTRE_SW1));
+	}
+	assert_int_equal(p.n_unread, 4);
+	for (uint32_t i = 0; i < p.n_unread; i++) {
+		const struct ibcc_vendor_unread *u = &p.unread[i];
+
+		assert_int_equal(u->n_refused + u->n_spared, 0);
+		assert_int_equal(u->n_silent, u->attr_id < 0xff20 ? 5 : 1);
+	}
+	ibcc_vendor_parameters_fini(&p);
 	close_fixture(&x);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_algorithms), cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_canaries),   cmocka_unit_test(test_on_off),
-		cmocka_unit_test(test_key),        cmocka_unit_test(test_protected_smps),
-		cmocka_unit_test(test_rebase),     cmocka_unit_test(test_statistics),
-		cmocka_unit_test(test_throttled),  cmocka_unit_test(test_last_look),
-		cmocka_unit_test(test_moved_lids), cmocka_unit_test(test_who_takes_part),
-		cmocka_unit_test(test_parameters), cmocka_unit_test(test_parameter_canaries),
+		cmocka_unit_test(test_algorithms),  cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_canaries),    cmocka_unit_test(test_on_off),
+		cmocka_unit_test(test_key),         cmocka_unit_test(test_protected_smps),
+		cmocka_unit_test(test_rebase),      cmocka_unit_test(test_statistics),
+		cmocka_unit_test(test_throttled),   cmocka_unit_test(test_last_look),
+		cmocka_unit_test(test_moved_lids),  cmocka_unit_test(test_who_takes_part),
+		cmocka_unit_test(test_parameters),  cmocka_unit_test(test_parameter_canaries),
+		cmocka_unit_test(test_lost_canary),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
