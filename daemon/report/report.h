@@ -192,13 +192,15 @@ json_t *ibcc_report_bundle(const struct ibcc_topo *t, const struct ibcc_snapshot
  */
 json_t *ibcc_report_settings(const struct ibcc_topo *t, const struct ibcc_settings *s,
 			     const char *filter);
+/* Whether a filter, NULL or as above, is for an endport. */
+bool ibcc_report_is_wanted(const struct ibcc_topo *t, uint32_t port, const char *filter);
 /* The same of a cycle, with NVIDIA's congestion control and its parameters. */
 json_t *ibcc_report_show(const struct ibcc_cycle *c, const struct ibcc_vendor_parameters *p,
 			 const char *filter);
 /* {"type","vendor_id","device_id"}: what a node has in common with others of its type. */
 json_t *ibcc_report_type(const struct ibcc_topo_node *n);
 /* Attributes that ports of a device type have not answered, [{"type","vendor_id","device_id",
- * "attribute","ports","refused","silent","not_asked"}], numbers of ports.
+ * "attribute","ports","refused","silent","late","not_asked"}], numbers of ports.
  */
 json_t *ibcc_report_unread_parameters(const struct ibcc_topo *t,
 				      const struct ibcc_vendor_parameters *p);

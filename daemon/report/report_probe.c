@@ -258,6 +258,7 @@ static void tell_unread(struct inventory *v, const struct ibcc_vendor_unread *u)
 
 	bump_by(type, u->attribute, "refused", u->n_refused);
 	bump_by(type, u->attribute, "silent", u->n_silent);
+	bump_by(type, u->attribute, "not reached in time", u->n_late);
 	bump_by(type, u->attribute, "not asked", u->n_spared);
 }
 

@@ -60,7 +60,7 @@ static json_t *endport_object(const struct ibcc_topo *t, uint32_t port,
 	return o;
 }
 
-static bool wanted(const struct ibcc_topo *t, uint32_t port, const char *filter)
+bool ibcc_report_is_wanted(const struct ibcc_topo *t, uint32_t port, const char *filter)
 {
 	const struct ibcc_topo_port *p = &t->port[port];
 	char *end;
@@ -84,7 +84,7 @@ static json_t *list(const struct ibcc_topo *t, const struct ibcc_settings *s,
 	for (uint32_t i = 0; nodes && i < s->n; i++) {
 		json_t *o;
 
-		if (!t->port[t->endport[i]].lid || !wanted(t, t->endport[i], filter))
+		if (!t->port[t->endport[i]].lid || !ibcc_report_is_wanted(t, t->endport[i], filter))
 			continue;
 		o = endport_object(t, t->endport[i], &s->ep[i]);
 		if (v && i < v->n)

@@ -150,10 +150,11 @@ json_t *ibcc_report_unread_parameters(const struct ibcc_topo *t,
 		const struct ibcc_vendor_unread *u = &p->unread[i];
 		json_t *o = ibcc_report_type(&t->node[t->port[t->endport[u->endport]].node]);
 
-		json_object_update_new(o, json_pack("{ss si si si si}", "attribute", u->attribute,
-						    "ports", (int)u->n, "refused",
-						    (int)u->n_refused, "silent", (int)u->n_silent,
-						    "not_asked", (int)u->n_spared));
+		json_object_update_new(o,
+				       json_pack("{ss si si si si si}", "attribute", u->attribute,
+						 "ports", (int)u->n, "refused", (int)u->n_refused,
+						 "silent", (int)u->n_silent, "late", (int)u->n_late,
+						 "not_asked", (int)u->n_spared));
 		json_array_append_new(list, o);
 	}
 	return list;

@@ -200,6 +200,22 @@ void ibcc_service_answered(struct ibcc_service *s)
 		s->plan_is_old = true;
 }
 
+/* Reads the parameters of the nodes that a filter names. */
+static int read_parameters(struct ibcc_service *s, const char *filter,
+			   struct ibcc_vendor_parameters *p)
+{
+	const struct ibcc_topo *t = s->cycle.topo;
+	bool *which = calloc(t->n_endports + 1, sizeof(*which));
+	int rc = -ENOMEM;
+
+	for (uint32_t i = 0; which && i < t->n_endports; i++)
+		which[i] = ibcc_report_is_wanted(t, t->endport[i], filter);
+	if (which)
+		rc = ibcc_cycle_read_parameters(&s->cycle, which, p);
+	free(which);
+	return rc;
+}
+
 int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 		      struct ibcc_why *why)
 {
@@ -211,8 +227,7 @@ int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 		rc = ibcc_cycle_readback(&s->cycle, why);
 	if (rc)
 		return rc;
-	rc = ibcc_vendor_ask_parameters(s->transport, s->cycle.topo, s->cycle.options.cc_key,
-					&s->cycle.vendor, &p);
+	rc = read_parameters(s, filter, &p);
 	if (rc)
 		return ibcc_why_set(why, rc,
 				    "the settings are not shown, since reading those of NVIDIA's "

@@ -154,7 +154,7 @@ int ibcc_service_probe(struct ibcc_service *s, json_t **out, struct ibcc_why *wh
 		return rc;
 	rc = ibcc_probe_run(s->transport, c->topo, s->cc_key, &c->actual, &p);
 	if (!rc)
-		rc = ibcc_vendor_ask_parameters(s->transport, c->topo, s->cc_key, &c->vendor, &v);
+		rc = ibcc_cycle_read_parameters(c, NULL, &v);
 	if (!rc)
 		*out = ibcc_report_probe(c, &p, &v);
 	ibcc_vendor_parameters_fini(&v);

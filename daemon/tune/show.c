@@ -366,6 +366,7 @@ static void print_unread(const json_t *a)
 	} reasons[] = {
 		{ "refused", "do not know it" },
 		{ "silent", "did not answer" },
+		{ "late", "were not reached in time" },
 		{ "not_asked", "were not asked because the first ones did not answer" },
 	};
 	char kind[CELL * 2], why[4 * CELL];
@@ -388,7 +389,9 @@ static void print_unread(const json_t *a)
 		tune_say("", "%s is not shown for %lld of %lld ports of %s: %s%s.",
 			 tune_str(o, "attribute"), all, tune_int(o, "ports"),
 			 kind_text(o, kind, sizeof(kind)), why,
-			 tune_int(o, "silent") ? "; repeat the command to ask again" : "");
+			 tune_int(o, "silent") + tune_int(o, "late")
+				 ? "; repeat the command to ask again"
+				 : "");
 	}
 }
 

@@ -187,6 +187,11 @@ bool ibcc_cycle_has_focus(const struct ibcc_cycle *c);
 
 /* Reads all settings from the fabric, now. Returns as ibcc_readback_run(). */
 int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why);
+/* Reads the parameters of NVIDIA's congestion control (ibcc_vendor_ask_parameters()) by the same
+ * deadline.
+ */
+int ibcc_cycle_read_parameters(struct ibcc_cycle *c, const bool *which,
+			       struct ibcc_vendor_parameters *p);
 
 /* One turn. With an applier that writes, counters of 32 bits are cleared before they stop at their
  * end. Returns 0 when it came to a decision or had nothing to decide yet (first pass); what became

@@ -120,6 +120,7 @@ struct ibcc_vendor_unread {
 	const char *attribute; /* its name */
 	uint32_t n;            /* ports that were to be read, also those that answered */
 	uint32_t n_refused, n_silent;
+	uint32_t n_late;   /* not reached before the transport's deadline */
 	uint32_t n_spared; /* not asked: the first ones of the type did not answer */
 };
 
@@ -131,14 +132,14 @@ struct ibcc_vendor_parameters {
 };
 void ibcc_vendor_parameters_fini(struct ibcc_vendor_parameters *p);
 
-/* Reads the parameters of all endports that have said whether their congestion control is on: one
- * Get for each of two attributes at an adapter and at each linked port of a switch. One port of
- * each of three devices of a type is asked first, and the others only for what one of these
- * answered. Fills the uninitialised *p; what was not answered is counted there. Call it after
- * ibcc_vendor_ask(); it returns as that does.
+/* Reads the parameters of all endports, or of those of `which` (by endport), that have said whether
+ * their congestion control is on: one Get for each of two attributes at an adapter and at each
+ * linked port of a switch. One port of each of three devices of a type is asked first, and the
+ * others only for what one of these answered. Fills the uninitialised *p; what was not answered is
+ * counted there. Call it after ibcc_vendor_ask(); it returns as that does.
  */
 int ibcc_vendor_ask_parameters(struct ibcc_transport *tr, const struct ibcc_topo *t,
-			       uint64_t cc_key, const struct ibcc_vendor *v,
+			       uint64_t cc_key, const struct ibcc_vendor *v, const bool *which,
 			       struct ibcc_vendor_parameters *p);
 
 /* Counts again what the members n_* are sums of. */

@@ -56,6 +56,18 @@ int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
 		  : 0;
 }
 
+int ibcc_cycle_read_parameters(struct ibcc_cycle *c, const bool *which,
+			       struct ibcc_vendor_parameters *p)
+{
+	int rc;
+
+	set_deadline(c, READBACK_DEADLINES);
+	rc = ibcc_vendor_ask_parameters(c->transport, c->topo, c->options.cc_key, &c->vendor, which,
+					p);
+	set_deadline(c, 0);
+	return rc;
+}
+
 static uint32_t count_missing(const struct ibcc_cycle *c, uint32_t *n_silent)
 {
 	uint32_t n = 0;

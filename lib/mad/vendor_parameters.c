@@ -33,6 +33,7 @@ struct reading {
 	struct ibcc_transport *tr;
 	const struct ibcc_topo *t;
 	const struct ibcc_vendor *v;
+	const bool *which; /* by endport; NULL: all */
 	uint64_t cc_key;
 	struct ibcc_vendor_parameters *p;
 	uint32_t cap;
@@ -58,10 +59,13 @@ static const struct ibcc_topo_node *node_of(const struct reading *x, uint32_t en
 	return &x->t->node[x->t->port[x->t->endport[endport]].node];
 }
 
-/* Whether an endport has answered before and can still be asked: its link may be down since. */
+/* Whether an endport is wanted, has answered before and can still be asked: its link may be down
+ * since.
+ */
 static bool is_read(const struct reading *x, uint32_t endport)
 {
-	return endport < x->v->n && x->v->ep[endport].settings == IBCC_VENDOR_TOLD &&
+	return (!x->which || x->which[endport]) && endport < x->v->n &&
+	       x->v->ep[endport].settings == IBCC_VENDOR_TOLD &&
 	       x->t->port[x->t->endport[endport]].lid;
 }
 
@@ -127,8 +131,9 @@ static int keep(struct reading *x, const struct ibcc_batch_tag *tag, const struc
 	return 0;
 }
 
-/* Counts what became of a question. */
-static int take(struct reading *x, const struct ibcc_batch_tag *tag, const struct ibcc_mad_op *op)
+/* Counts what became of a question. What is open at the deadline has timed out. */
+static int take(struct reading *x, const struct ibcc_batch_tag *tag, const struct ibcc_mad_op *op,
+		bool late)
 {
 	struct kind *kind = &x->kind[x->kind_of[tag->index]];
 	struct ibcc_vendor_unread *u = &kind->unread[tag->kind];
@@ -139,6 +144,8 @@ static int take(struct reading *x, const struct ibcc_batch_tag *tag, const struc
 	}
 	if (ibcc_batch_is_refused(op))
 		u->n_refused++;
+	else if (late)
+		u->n_late++;
 	else
 		u->n_silent++;
 	return 0;
@@ -147,9 +154,10 @@ static int take(struct reading *x, const struct ibcc_batch_tag *tag, const struc
 static int flush(struct reading *x)
 {
 	int rc = ibcc_batch_run(&x->batch, x->tr);
+	bool late = x->tr->deadline_ns && ibcc_transport_now_ns(x->tr) >= x->tr->deadline_ns;
 
 	for (uint32_t k = 0; k < x->batch.n && !rc; k++)
-		rc = take(x, &x->batch.tag[k], &x->batch.op[k]);
+		rc = take(x, &x->batch.tag[k], &x->batch.op[k], late);
 	ibcc_batch_clear(&x->batch);
 	return rc;
 }
@@ -162,7 +170,7 @@ static int add(struct reading *x, uint32_t endport, unsigned int k, uint8_t port
 
 	u->n++;
 	if (!ask) {
-		u->n_spared++;
+		++*(u->n_late ? &u->n_late : &u->n_spared);
 		return 0;
 	}
 	rc = ibcc_batch_cc_get(
@@ -232,10 +240,10 @@ static int by_place(const void *a, const void *b)
 }
 
 int ibcc_vendor_ask_parameters(struct ibcc_transport *tr, const struct ibcc_topo *t,
-			       uint64_t cc_key, const struct ibcc_vendor *v,
+			       uint64_t cc_key, const struct ibcc_vendor *v, const bool *which,
 			       struct ibcc_vendor_parameters *p)
 {
-	struct reading x = { .tr = tr, .t = t, .v = v, .cc_key = cc_key, .p = p };
+	struct reading x = { .tr = tr, .t = t, .v = v, .which = which, .cc_key = cc_key, .p = p };
 	int rc;
 
 	*p = (struct ibcc_vendor_parameters){ 0 };

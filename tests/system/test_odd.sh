@@ -54,6 +54,13 @@ tune show >"$TMP/show.log" || fail "show"
 check "NVIDIA: as a table" grep -q 'HCARPParameters' "$TMP/show.log"
 equal "NVIDIA: readers send no Set" "$(sets)" 0
 
+# Of one node only its own parameters are read.
+reads() { sim stats -j | jq '[.rows[] | select(.class == "0x21" and (.attr | test("ff(09|10|21|22)$"))) | .count] | add // 0'; }
+before=$(reads)
+tune show -j H4 >"$TMP/show.json" || fail "show H4"
+equal "NVIDIA: one adapter has two attributes to read" "$(($(reads) - before))" 2
+equal "NVIDIA: they are shown" "$(jq -c '[.nodes[].nvidia.HCARPParameters.rpg_ai_rate]' "$TMP/show.json")" '[40]'
+
 # Adapters that do not answer an attribute: the others are shown, and what is missing is named.
 sim set nvidia_parameters.H1=off >/dev/null
 tune show -j >"$TMP/show.json" || fail "show -j"

@@ -23,6 +23,7 @@ struct line {
 	uint64_t now_ns;
 	bool deaf[256];
 	bool lost[64];      /* by LID: requests of class 0x21 */
+	uint64_t mad_ns;    /* what a request takes */
 	uint64_t owner[64]; /* by LID: GUID that NodeInfo tells; 0: none does */
 	unsigned int n[256], n_sets, most;
 };
@@ -47,6 +48,11 @@ static int line_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		uint8_t mgmt_class = op[i].mad[1];
 
+		if (l->base.deadline_ns && l->now_ns >= l->base.deadline_ns) {
+			op[i].err = -ETIMEDOUT;
+			continue;
+		}
+		l->now_ns += l->mad_ns;
 		l->n[mgmt_class]++;
 		l->n_sets += op[i].mad[3] == IBCC_MAD_SET;
 		if (mgmt_class == IBCC_MAD_CLASS_SMP && n > l->most)
@@ -451,7 +457,8 @@ static void test_who_takes_part(void **state)
 static void read_parameters(struct fixture *x, struct ibcc_vendor_parameters *p)
 {
 	memset(x->line.n, 0, sizeof(x->line.n));
-	assert_int_equal(ibcc_vendor_ask_parameters(&x->line.base, x->f.topo, 0, &x->v, p), 0);
+	assert_int_equal(ibcc_vendor_ask_parameters(&x->line.base, x->f.topo, 0, &x->v, NULL, p),
+			 0);
 	assert_int_equal(x->line.n_sets, 0);
 }
 
@@ -555,17 +562,78 @@ static void test_lost_canary(void **state)
 	close_fixture(&x);
 }
 
+/* Only those that are wanted are asked, though none before them answers. */
+static void test_some_parameters(void **state)
+{
+	struct ibcc_vendor_parameters p;
+	struct fixture x;
+	bool *which;
+
+	(void)state;
+	open_fixture(&x);
+	give_all(&x, IBCC_NVIDIA_CC_OFF);
+	ask(&x, 0);
+	which = calloc(x.f.topo->n_endports, sizeof(*which));
+	which[agents_endport(&x.f, LUSTRE_SRC4)] = true;
+	memset(x.line.n, 0, sizeof(x.line.n));
+	assert_int_equal(ibcc_vendor_ask_parameters(&x.line.base, x.f.topo, 0, &x.v, which, &p), 0);
+	assert_int_equal(x.line.n[0x21], 2);
+	assert_int_equal(p.n, 2);
+	assert_int_equal(p.answer[0].endport, agents_endport(&x.f, LUSTRE_SRC4));
+	assert_int_equal(p.n_unread, 0);
+	ibcc_vendor_parameters_fini(&p);
+	free(which);
+	close_fixture(&x);
+}
+
+/* What was not reached by the deadline is counted as that, in the first round and in the second. */
+static void test_parameters_late(void **state)
+{
+	struct ibcc_vendor_parameters p;
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	give_all(&x, IBCC_NVIDIA_CC_OFF);
+	ask(&x, 0);
+	x.line.mad_ns = 10;
+	for (unsigned int reached = 0; reached <= 12; reached += 12) {
+		uint32_t late = 0;
+
+		x.line.base.deadline_ns = x.line.now_ns + 10 * reached + 1;
+		read_parameters(&x, &p);
+		assert_int_equal(x.line.n[0x21], reached + 1);
+		assert_int_equal(p.n, reached + 1);
+		for (uint32_t i = 0; i < p.n_unread; i++) {
+			assert_int_equal(p.unread[i].n_silent + p.unread[i].n_spared, 0);
+			late += p.unread[i].n_late;
+		}
+		assert_int_equal(late, 2 * (6 + 8) - p.n);
+		ibcc_vendor_parameters_fini(&p);
+	}
+	close_fixture(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_algorithms),  cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_canaries),    cmocka_unit_test(test_on_off),
-		cmocka_unit_test(test_key),         cmocka_unit_test(test_protected_smps),
-		cmocka_unit_test(test_rebase),      cmocka_unit_test(test_statistics),
-		cmocka_unit_test(test_throttled),   cmocka_unit_test(test_last_look),
-		cmocka_unit_test(test_moved_lids),  cmocka_unit_test(test_who_takes_part),
-		cmocka_unit_test(test_parameters),  cmocka_unit_test(test_parameter_canaries),
+		cmocka_unit_test(test_algorithms),
+		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_canaries),
+		cmocka_unit_test(test_on_off),
+		cmocka_unit_test(test_key),
+		cmocka_unit_test(test_protected_smps),
+		cmocka_unit_test(test_rebase),
+		cmocka_unit_test(test_statistics),
+		cmocka_unit_test(test_throttled),
+		cmocka_unit_test(test_last_look),
+		cmocka_unit_test(test_moved_lids),
+		cmocka_unit_test(test_who_takes_part),
+		cmocka_unit_test(test_parameters),
+		cmocka_unit_test(test_parameter_canaries),
 		cmocka_unit_test(test_lost_canary),
+		cmocka_unit_test(test_some_parameters),
+		cmocka_unit_test(test_parameters_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
