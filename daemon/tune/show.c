@@ -386,8 +386,9 @@ static void print_unread(const json_t *a)
 					       at ? ", " : "", n, reasons[k].words);
 			all += n;
 		}
-		tune_say("", "%s is not shown for %lld of %lld ports of %s: %s%s.",
+		tune_say("", "%s is not shown for %lld of %lld port%s of %s: %s%s.",
 			 tune_str(o, "attribute"), all, tune_int(o, "ports"),
+			 ibcc_text_plural(tune_int(o, "ports"), "", "s"),
 			 kind_text(o, kind, sizeof(kind)), why,
 			 tune_int(o, "silent") + tune_int(o, "late")
 				 ? "; repeat the command to ask again"
@@ -430,7 +431,7 @@ static void print_all(const json_t *a)
 static void print_odd(const json_t *a)
 {
 	static const struct tune_column columns[] = {
-		{ "NODE", IBCC_LEFT, "name and GUID" },
+		{ "NODE", IBCC_LEFT, "name and GUID, of the first one if there are more" },
 		{ "PORT", IBCC_RIGHT, "port of an adapter, 0 of a switch" },
 		{ "SETTING", IBCC_LEFT, "attribute and field" },
 		{ "AT", IBCC_LEFT, "service levels, ports or table entries" },
@@ -447,6 +448,7 @@ static void print_odd(const json_t *a)
 	size_t i;
 
 	json_array_foreach (list, i, o) {
+		json_int_t others = tune_int(o, "nodes") - 1;
 		const char *row[] = { tune_node_text(o, node, sizeof(node)),
 				      port,
 				      tune_str(o, "field"),
@@ -456,6 +458,9 @@ static void print_odd(const json_t *a)
 				      alike };
 
 		num(port, o, "port");
+		if (others > 0)
+			snprintf(node + strlen(node), sizeof(node) - strlen(node), " and %lld more",
+				 others);
 		snprintf(alike, sizeof(alike), "%lld of %lld", tune_int(o, "with"),
 			 tune_int(o, "alike"));
 		tune_table_add(table, row, 0, TUNE_PLAIN);
@@ -473,9 +478,13 @@ static void print_odd(const json_t *a)
 			      kind_text(o, kind, sizeof(kind)));
 		json_object_foreach (json_object_get(o, "values"), value, n)
 			ibcc_text_add(&x, " %s (%lld)", value, json_integer_value(n));
+		if (tune_int(o, "values_left_out"))
+			ibcc_text_add(&x, " and %lld more", tune_int(o, "values_left_out"));
 		tune_say("", "%s", text);
 	}
-	if (!json_array_size(list) && !json_array_size(open))
+	print_unread(a);
+	if (!json_array_size(list) && !json_array_size(open) &&
+	    !json_array_size(json_object_get(a, "nvidia_unread")))
 		tune_say("",
 			 "Nothing is odd: %lld port%s of %lld device type%s %s the settings that "
 			 "are usual for the type.",

@@ -77,3 +77,6 @@ check "NVIDIA: after three the rest is not asked" grep -q 'for 4 of 4 ports of .
 tune probe -j >"$TMP/probe.json" || fail "probe"
 equal "NVIDIA: a record says so, too" \
 	"$(jq -c '.types[] | select(.device_id == "0x101b") | .HCARPParameters' "$TMP/probe.json")" '{"not asked":1,"silent":3}'
+tune show --odd >"$TMP/odd.log" || fail "show --odd"
+check "NVIDIA: silent adapters are not odd" grep -q '^HCARPParameters is not shown for 4 of 4 ports' "$TMP/odd.log"
+without "NVIDIA: and no line of the table has them" "$TMP/odd.log" 'H[123] '

@@ -174,6 +174,90 @@ static void test_nvidia(void **state)
 	json_decref(show);
 }
 
+/* Nodes that do not answer share a row, and are not compared in what they have not answered. */
+static void test_silent(void **state)
+{
+	static const char reads[] = "{\"reason\": \"on\", \"nvidia\": {\"control\": \"on\", %s}}";
+	static const char *const has[] = {
+		"\"RP\": {\"ai\": 5, \"gd\": 1}, \"NP\": {\"t\": 4}",
+		"\"NP\": {\"t\": 4}",
+		"\"RP\": {\"ai\": 40, \"gd\": 1}",
+	};
+	static const char silent[] =
+		"{\"reason\": \"does not answer\", \"nvidia\": {\"control\": \"does not answer\"}}";
+	static const unsigned int n[] = { 150, 2, 1, 140 };
+	json_t *show = empty(), *odd, *rows;
+	char text[200];
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++) {
+		if (i < 3)
+			snprintf(text, sizeof(text), reads, has[i]);
+		for (unsigned int k = 0; k < n[i]; k++)
+			add(show, ADAPTER, i < 3 ? text : silent);
+	}
+	json_object_set_new(show, "nvidia_unread", json_pack("[{ss}]", "attribute", "RP"));
+	odd = tune_odd(show);
+	assert_sizes(odd, 3, 0, 0);
+	rows = json_object_get(odd, "odd");
+	assert_row(odd, 0, "n152 nvidia.RP.ai[] 40, not 5 (150 of 151)");
+	assert_int_equal(tune_int(json_array_get(rows, 0), "nodes"), 1);
+	assert_row(odd, 1, "n153 settings[] does not answer, not on (153 of 293)");
+	assert_int_equal(tune_int(json_array_get(rows, 1), "nodes"), 140);
+	assert_row(odd, 2, "n153 nvidia.control[] does not answer, not on (153 of 293)");
+	assert_int_equal(tune_int(json_array_get(rows, 2), "nodes"), 140);
+	assert_int_equal(json_array_size(json_object_get(odd, "nvidia_unread")), 1);
+	json_decref(odd);
+	json_decref(show);
+}
+
+/* A list of indexes that is too long says how many more there are; they are in ascending order. */
+static void test_indexes(void **state)
+{
+	json_t *show = empty(), *odd, *o, *sls;
+
+	(void)state;
+	for (int node = 0; node < 3; node++) {
+		add(show, ADAPTER, "{\"A\": {\"sls\": []}}");
+		o = json_array_get(json_object_get(show, "nodes"), (size_t)node);
+		sls = json_object_get(json_object_get(o, "A"), "sls");
+		for (int i = 0; i < 300; i++)
+			json_array_append_new(
+				sls, json_pack("{si}", "t", node || (i > 1 && i % 3) ? 5 : 9));
+	}
+	odd = tune_odd(show);
+	assert_sizes(odd, 1, 0, 0);
+	assert_row(odd, 0,
+		   "n0 A.sls.t[0-1,3,6,9,12,15,18,21,24,27,30,33,36,39,42,45 and 84 more] 9, not 5 "
+		   "(2 of 3)");
+	json_decref(odd);
+	json_decref(show);
+}
+
+/* The first node lacks what the others have: its own fields come first. */
+static void test_order(void **state)
+{
+	json_t *show = empty(), *odd;
+
+	(void)state;
+	add(show, SWITCH, "{\"P\": [{\"port\": 7, \"x\": 1}]}");
+	for (int i = 0; i < 2; i++)
+		add(show, SWITCH,
+		    "{\"P\": [{\"port\": 2, \"x\": 1}, {\"port\": 3, \"x\": 1}, {\"port\": 7, "
+		    "\"x\": "
+		    "1}]}");
+	add(show, SWITCH,
+	    "{\"P\": [{\"port\": 2, \"x\": 4}, {\"port\": 3, \"x\": 4}, {\"port\": 7, \"x\": 4}]}");
+	add(show, SWITCH,
+	    "{\"P\": [{\"port\": 2, \"x\": 1}, {\"port\": 3, \"x\": 1}, {\"port\": 7, \"x\": 1}]}");
+	odd = tune_odd(show);
+	assert_sizes(odd, 2, 0, 0);
+	assert_row(odd, 0, "n0 P.x[2-3] none, not 1 (3 of 5)");
+	assert_row(odd, 1, "n3 P.x[2-3,7] 4, not 1 (3 of 5)");
+	json_decref(odd);
+	json_decref(show);
+}
+
 /* Half is no majority: no node is odd, and the values are named. */
 static void test_undecided(void **state)
 {
@@ -188,6 +272,30 @@ static void test_undecided(void **state)
 	assert_string_equal(tune_str(o, "field"), "A.x");
 	assert_int_equal(tune_int(json_object_get(o, "values"), "1"), 2);
 	assert_int_equal(tune_int(json_object_get(o, "values"), "2"), 2);
+	assert_int_equal(tune_int(o, "values_left_out"), 0);
+	json_decref(odd);
+	json_decref(show);
+}
+
+/* Of many values the most frequent 64 are listed. */
+static void test_many_values(void **state)
+{
+	json_t *show = empty(), *odd, *o, *values;
+	char text[32];
+
+	(void)state;
+	for (int i = 0; i < 300; i++) {
+		snprintf(text, sizeof(text), "{\"A\": {\"x\": %d}}", i < 290 ? i : 1000);
+		add(show, ADAPTER, text);
+	}
+	odd = tune_odd(show);
+	assert_sizes(odd, 0, 0, 1);
+	o = json_array_get(json_object_get(odd, "undecided"), 0);
+	values = json_object_get(o, "values");
+	assert_int_equal(json_object_size(values), 64);
+	assert_int_equal(tune_int(values, "1000"), 10);
+	assert_int_equal(tune_int(values, "62"), 1);
+	assert_int_equal(tune_int(o, "values_left_out"), 291 - 64);
 	json_decref(odd);
 	json_decref(show);
 }
@@ -212,10 +320,12 @@ static void test_bounded(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing), cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_ports),   cmocka_unit_test(test_unread),
-		cmocka_unit_test(test_nvidia),  cmocka_unit_test(test_undecided),
-		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_nothing),     cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_ports),       cmocka_unit_test(test_unread),
+		cmocka_unit_test(test_nvidia),      cmocka_unit_test(test_undecided),
+		cmocka_unit_test(test_bounded),     cmocka_unit_test(test_silent),
+		cmocka_unit_test(test_indexes),     cmocka_unit_test(test_order),
+		cmocka_unit_test(test_many_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
