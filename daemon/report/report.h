@@ -211,4 +211,10 @@ json_t *ibcc_report_unread_parameters(const struct ibcc_topo *t,
 void ibcc_report_parameters(json_t *o, const struct ibcc_topo *t, const struct ibcc_vendor *v,
 			    const struct ibcc_vendor_parameters *p, uint32_t endport);
 
+/* Adds to an adapter's object "nvidia_notifications": the CNPs that it has handled, ignored and
+ * sent in the last interval of its statistics, in all and for each GB of traffic by its port
+ * counters of the same interval. Adds nothing if one of both was not read.
+ */
+void ibcc_report_notifications(json_t *o, const struct ibcc_vendor *v, uint32_t endport);
+
 #endif

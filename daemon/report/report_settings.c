@@ -87,8 +87,10 @@ static json_t *list(const struct ibcc_topo *t, const struct ibcc_settings *s,
 		if (!t->port[t->endport[i]].lid || !ibcc_report_is_wanted(t, t->endport[i], filter))
 			continue;
 		o = endport_object(t, t->endport[i], &s->ep[i]);
-		if (v && i < v->n)
+		if (v && i < v->n) {
 			ibcc_report_parameters(o, t, v, p, i);
+			ibcc_report_notifications(o, v, i);
+		}
 		ibcc_json_fold(nodes, o);
 	}
 	return json_pack("{si so so*}", "schema", IBCC_REPORT_SCHEMA, "nodes", nodes,

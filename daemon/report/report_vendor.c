@@ -141,6 +141,32 @@ void ibcc_report_parameters(json_t *o, const struct ibcc_topo *t, const struct i
 	json_decref(ports);
 }
 
+/* A count for each GB, 1e9 bytes; null without traffic. */
+static json_t *per_gb(uint64_t n, uint64_t bytes)
+{
+	return bytes ? json_real(1e9 * (double)n / (double)bytes) : json_null();
+}
+
+void ibcc_report_notifications(json_t *o, const struct ibcc_vendor *v, uint32_t endport)
+{
+	const struct ibcc_vendor_endport *e = &v->ep[endport];
+	const struct ibcc_vcc_ca_statistics *s = &e->grown;
+
+	if (e->cc != IBCC_VENDOR_CC_ON || !e->grown_known || !e->interval_ns)
+		return;
+	json_object_set_new(
+		o, "nvidia_notifications",
+		json_pack("{sI sI sI sI sI sI sI so so so}", "interval_ms",
+			  (json_int_t)(e->interval_ns / 1000000), "cnp_handled",
+			  (json_int_t)s->cnp_handled, "cnp_ignored", (json_int_t)s->cnp_ignored,
+			  "cnp_sent", (json_int_t)s->cnp_sent, "marked_packets",
+			  (json_int_t)s->marked_packets, "xmit_bytes", (json_int_t)e->xmit_bytes,
+			  "rcv_bytes", (json_int_t)e->rcv_bytes, "handled_per_gb",
+			  per_gb(s->cnp_handled, e->xmit_bytes), "ignored_per_gb",
+			  per_gb(s->cnp_ignored, e->xmit_bytes), "sent_per_gb",
+			  per_gb(s->cnp_sent, e->rcv_bytes)));
+}
+
 json_t *ibcc_report_unread_parameters(const struct ibcc_topo *t,
 				      const struct ibcc_vendor_parameters *p)
 {

@@ -40,9 +40,11 @@ static bool is_of_node(const char *field)
 /* What identifies a node, and is no setting of it. */
 static bool is_identity(const char *key)
 {
-	static const char *const keys[] = { "node_guid", "node",      "port",      "lid",
-					    "type",      "vendor_id", "device_id", "supported",
-					    "reason",    "sl",        "peer",      "nvidia_ports" };
+	static const char *const keys[] = {
+		"node_guid",           "node",      "port",   "lid", "type", "vendor_id",
+		"device_id",           "supported", "reason", "sl",  "peer", "nvidia_ports",
+		"nvidia_notifications"
+	};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (!strcmp(key, keys[i]))

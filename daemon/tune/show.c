@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Prints the fabric's settings as tables, of switches, of channel adapters and of NVIDIA's own
- * congestion control, or the odd ones. A table of a large fabric has a line for each setting that
- * differs, with the first of the nodes that have it.
+ * congestion control with its notifications, or the odd ones. A table of a large fabric has a line
+ * for each setting that differs, with the first of the nodes that have it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -57,6 +57,21 @@ static const struct tune_column nvidia_columns[] = {
 	{ "CONTROL", IBCC_LEFT, "whether NVIDIA's own congestion control is on" },
 	{ "ATTRIBUTE", IBCC_LEFT, "attribute of NVIDIA's that was read" },
 	{ "PARAMETERS", IBCC_WRAP, "its fields and their values" },
+};
+
+/* Cells of a row of notifications: all columns but NODE and LID. */
+#define NOTIFIED_CELLS 8
+static const struct tune_column notified_columns[] = {
+	{ "NODE", IBCC_LEFT, "name and GUID" },
+	{ "LID", IBCC_RIGHT, "local identifier of the port" },
+	{ "PORT", IBCC_RIGHT, "port of the adapter" },
+	{ "SECONDS", IBCC_RIGHT, "length of the interval that was counted" },
+	{ "HANDLED", IBCC_RIGHT, "CNPs for which the adapter slowed down" },
+	{ "IGNORED", IBCC_RIGHT, "CNPs that the adapter did not follow" },
+	{ "SENT", IBCC_RIGHT, "CNPs that the adapter sent for marked packets" },
+	{ "HANDLED/GB", IBCC_RIGHT, "CNPs handled for each GB that the port sent" },
+	{ "IGNORED/GB", IBCC_RIGHT, "CNPs ignored for each GB that the port sent" },
+	{ "SENT/GB", IBCC_RIGHT, "CNPs sent for each GB that the port received" },
 };
 
 static bool is_switch(const json_t *node)
@@ -232,6 +247,38 @@ static void nvidia_rows(const json_t *node, tune_setting_fn row, void *arg)
 		parameters_row(node, port, "", NULL, row, arg);
 }
 
+/* "-" where the port carried no traffic. */
+static void ratio(char *cell, const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (json_is_real(v))
+		snprintf(cell, CELL, "%.1f", json_real_value(v));
+	else
+		snprintf(cell, CELL, "-");
+}
+
+static void notified_rows(const json_t *node, tune_setting_fn row, void *arg)
+{
+	static const char *const counts[] = { "cnp_handled", "cnp_ignored", "cnp_sent" };
+	static const char *const ratios[] = { "handled_per_gb", "ignored_per_gb", "sent_per_gb" };
+	const json_t *o = json_object_get(node, "nvidia_notifications");
+	char c[NOTIFIED_CELLS][CELL];
+	const char *cell[NOTIFIED_CELLS];
+
+	if (!o)
+		return;
+	num(c[0], node, "port");
+	snprintf(c[1], CELL, "%.1f", (double)tune_int(o, "interval_ms") / 1000);
+	for (size_t i = 0; i < 3; i++) {
+		num(c[2 + i], o, counts[i]);
+		ratio(c[5 + i], o, ratios[i]);
+	}
+	for (size_t i = 0; i < NOTIFIED_CELLS; i++)
+		cell[i] = c[i];
+	row(arg, node, cell);
+}
+
 struct printer {
 	struct libscols_table *t;
 	size_t n_cells;
@@ -279,6 +326,8 @@ static const struct kind kinds[] = {
 	{ "Switches", switch_columns, TUNE_SWITCH_CELLS, rows_of_switch },
 	{ "Channel adapters", ca_columns, TUNE_CA_CELLS, rows_of_adapter },
 	{ "NVIDIA's own congestion control", nvidia_columns, NVIDIA_CELLS, nvidia_rows },
+	{ "Notifications of congestion by NVIDIA's adapters", notified_columns, NOTIFIED_CELLS,
+	  notified_rows },
 };
 
 static void each_row(const struct kind *k, const json_t *nodes, tune_setting_fn row, void *arg)
@@ -407,7 +456,7 @@ static void print_settings(const json_t *a, bool full)
 
 		each_row(&kinds[k], nodes, count_row, &lines);
 		/* Most fabrics have nothing of NVIDIA's: a heading alone would be a riddle. */
-		if (kinds[k].rows == nvidia_rows && !lines)
+		if ((kinds[k].rows == nvidia_rows || kinds[k].rows == notified_rows) && !lines)
 			continue;
 		if (full || tune_table_is_csv() || tune_table_is_chosen() || lines <= LINES)
 			print_each(&kinds[k], nodes);

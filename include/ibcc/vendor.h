@@ -6,9 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ibcc/counters.h>
 #include <ibcc/estimate.h>
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
+#include <ibcc/snapshot.h>
 #include <ibcc/topo.h>
 #include <ibcc/transport.h>
 #include <ibcc/vendor_cc.h>
@@ -49,6 +51,13 @@ struct ibcc_vendor_endport {
 	/* Since the statistics were read before; 0 when they were not. */
 	struct ibcc_vcc_ca_statistics last, grown;
 	bool last_known;
+	bool grown_known; /* read twice in a row, and not cleared between the two */
+	/* The port's counters when the statistics were read last, and what it sent and received in
+	 * the interval of `grown`. interval_ns 0: not known.
+	 */
+	struct ibcc_counters counters;
+	bool counters_known;
+	uint64_t interval_ns, xmit_bytes, rcv_bytes;
 };
 
 /* By endport index of the topology that it was made for; all zero is one of no fabric. */
@@ -91,11 +100,12 @@ int ibcc_vendor_ask(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64
 int ibcc_vendor_ask_routes(struct ibcc_transport *tr, const struct ibcc_topo *t,
 			   struct ibcc_vendor *v);
 
-/* Reads the statistics of adapters with NVIDIA's congestion control on, every ten seconds at most.
- * Returns as ibcc_vendor_ask() does.
+/* Reads the statistics of adapters with NVIDIA's congestion control on, every ten seconds at most,
+ * and takes from a snapshot of just before what their ports have counted. Returns as
+ * ibcc_vendor_ask() does.
  */
 int ibcc_vendor_count(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
-		      struct ibcc_vendor *v);
+		      const struct ibcc_snapshot *s, struct ibcc_vendor *v);
 
 /* Asks adapters with NVIDIA's congestion control on which algorithms they have, and whether that of
  * slot 0 runs for SL 0. Call it after ibcc_vendor_ask(); it returns as that does.

@@ -365,27 +365,57 @@ static uint64_t grown(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0; /* a lower value: the counter was cleared */
 }
 
-static void take_statistics(struct ibcc_vendor_endport *e, const struct ibcc_mad_op *op)
+/* What a port has sent and received since the statistics were read before. It is not known if its
+ * counters were not read at both times, were cleared, are full or are not believed.
+ */
+static void take_traffic(struct ibcc_vendor_endport *e, const struct ibcc_topo_port *port,
+			 const struct ibcc_port_sample *s)
 {
-	struct ibcc_vcc_ca_statistics now;
+	bool read = s->state == IBCC_SAMPLE_FRESH || s->state == IBCC_SAMPLE_FIRST;
+	struct ibcc_delta d = { 0 };
+
+	if (read && e->counters_known && e->grown_known && s->trust.doubt == IBCC_DOUBT_NONE &&
+	    !ibcc_counters_diff(&e->counters, &s->now, &d))
+		ibcc_counters_distrust(&s->now, port->rate_mbps, 0, 0, &d);
+	if (ibcc_delta_exact(&d, IBCC_CTR_XMIT_DATA) && ibcc_delta_exact(&d, IBCC_CTR_RCV_DATA)) {
+		e->interval_ns = d.dt_ns;
+		e->xmit_bytes = 4 * d.v[IBCC_CTR_XMIT_DATA];
+		e->rcv_bytes = 4 * d.v[IBCC_CTR_RCV_DATA];
+	}
+	e->counters = s->now;
+	e->counters_known = read;
+}
+
+static void take_statistics(struct ibcc_vendor_endport *e, const struct ibcc_topo_port *port,
+			    const struct ibcc_port_sample *s, const struct ibcc_mad_op *op)
+{
+	struct ibcc_vcc_ca_statistics now, *last = &e->last;
 
 	e->grown = (struct ibcc_vcc_ca_statistics){ 0 };
+	e->grown_known = false;
+	e->interval_ns = 0;
 	if (op->err)
 		return;
 	ibcc_vcc_ca_statistics_unpack(op->mad, &now);
-	if (e->last_known)
+	if (e->last_known) {
 		e->grown = (struct ibcc_vcc_ca_statistics){
-			.cnp_ignored = grown(now.cnp_ignored, e->last.cnp_ignored),
-			.cnp_handled = grown(now.cnp_handled, e->last.cnp_handled),
-			.marked_packets = grown(now.marked_packets, e->last.marked_packets),
-			.cnp_sent = grown(now.cnp_sent, e->last.cnp_sent),
+			.cnp_ignored = grown(now.cnp_ignored, last->cnp_ignored),
+			.cnp_handled = grown(now.cnp_handled, last->cnp_handled),
+			.marked_packets = grown(now.marked_packets, last->marked_packets),
+			.cnp_sent = grown(now.cnp_sent, last->cnp_sent),
 		};
+		e->grown_known = now.cnp_ignored >= last->cnp_ignored &&
+				 now.cnp_handled >= last->cnp_handled &&
+				 now.marked_packets >= last->marked_packets &&
+				 now.cnp_sent >= last->cnp_sent;
+	}
+	take_traffic(e, port, s);
 	e->last = now;
 	e->last_known = true;
 }
 
 int ibcc_vendor_count(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
-		      struct ibcc_vendor *v)
+		      const struct ibcc_snapshot *s, struct ibcc_vendor *v)
 {
 	uint64_t now = ibcc_transport_now_ns(tr);
 	struct ibcc_batch batch = { 0 };
@@ -401,8 +431,11 @@ int ibcc_vendor_count(struct ibcc_transport *tr, const struct ibcc_topo *t, uint
 					       (struct ibcc_batch_tag){ .index = i });
 	if (!rc)
 		rc = ibcc_batch_run(&batch, tr);
-	for (size_t k = 0; k < batch.n && !rc; k++)
-		take_statistics(&v->ep[batch.tag[k].index], &batch.op[k]);
+	for (size_t k = 0; k < batch.n && !rc; k++) {
+		uint32_t i = batch.tag[k].index, port = t->endport[i];
+
+		take_statistics(&v->ep[i], &t->port[port], &s->port[port], &batch.op[k]);
+	}
 	ibcc_batch_fini(&batch);
 	return rc;
 }

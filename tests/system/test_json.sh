@@ -94,6 +94,8 @@ start_sim "$TMP/nvidia.yaml"
 start_opensm
 sim set nvidia_parameters.source1=off >/dev/null
 start_tuned 'apply_via: direct'
+noted() { tune show -j | jq -e '.nodes[] | select(.nvidia_notifications)'; }
+wait_until 60 noted || fail "no notifications"
 keep show tune -j show
 keep odd tune -j show --odd
 keep probe tune -j probe

@@ -36,6 +36,8 @@ tune show -j >"$TMP/show.json"
 equal "all nodes say why" \
 	"$(jq '[.nodes[] | select(.reason == "has NVIDIA'\''s own congestion control on")] | length' "$TMP/show.json")" 6
 
+equal "without a daemon there are no notifications" "$(jq '[.nodes[] | select(.nvidia_notifications)] | length' "$TMP/show.json")" 0
+
 start_tuned 'apply_via: direct' 'mode: apply'
 wait_until 10 sh -c "grep -q 'NVIDIA congestion control is on' '$TMP/tuned.log'" ||
 	fail "the daemon does not tell"
@@ -113,6 +115,19 @@ wait_until 30 slowed || fail "$(cat "$TMP/status.log")"
 ok "the slowed senders are shown"
 equal "by name, and none that only receives" "$(tune status -j |
 	jq -r '[.nvidia.throttled[] | select(.cnp_handled > 0) | .node[:6]] | unique | join(" ")')" source
+noted() { tune show -j >"$TMP/show.json" && jq -e '[.nodes[] | select(.nvidia_notifications.cnp_handled > 0)] | length > 0' "$TMP/show.json"; }
+wait_until 30 noted || fail "$(jq -c '[.nodes[].nvidia_notifications]' "$TMP/show.json")"
+ok "show has the notifications"
+equal "for each GB that the adapter sent in the interval" "$(jq '[.nodes[].nvidia_notifications | select(.) |
+	select((.handled_per_gb // 0) * .xmit_bytes / 1e9 - .cnp_handled | fabs > 0.01)] | length' "$TMP/show.json")" 0
+equal "and received" "$(jq '[.nodes[].nvidia_notifications | select(.) |
+	select((.sent_per_gb // 0) * .rcv_bytes / 1e9 - .cnp_sent | fabs > 0.01)] | length' "$TMP/show.json")" 0
+check "the receiver sends what the senders handle" jq -e '[.nodes[].nvidia_notifications | select(.)] |
+	(map(.cnp_sent) | add) > 0 and (map(.cnp_ignored) | add) == 0' "$TMP/show.json"
+equal "switches have none" "$(jq '[.nodes[] | select(.type == "switch" and .nvidia_notifications)] | length' "$TMP/show.json")" 0
+tune show >"$TMP/show.log"
+check "also as a table" grep -q 'HANDLED/GB' "$TMP/show.log"
+check "with the senders" grep -qE '^source[0-9].* [1-9][0-9]*\.[0-9] +[0-9.-]+ +[0-9.-]+$' "$TMP/show.log"
 # What a plugin's client asks for regardless is left out by the plugin.
 stop "$TUNED_PID"
 for node in leaf1 leaf2 source1 source2 source3 source4 destination0 destination1; do

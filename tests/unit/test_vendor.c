@@ -31,6 +31,7 @@ struct line {
 struct fixture {
 	struct agent_fabric f;
 	struct line line;
+	struct ibcc_snapshot s;
 	struct ibcc_vendor v;
 };
 
@@ -86,11 +87,13 @@ static void open_fixture(struct fixture *x)
 	}
 	x->line.inner = ibcc_inproc_new(x->f.agents, x->f.engine, x->f.topo, NULL);
 	assert_int_equal(ibcc_vendor_rebase(&x->v, NULL, x->f.topo), 0);
+	assert_int_equal(ibcc_snapshot_init(&x->s, x->f.topo), 0);
 }
 
 static void close_fixture(struct fixture *x)
 {
 	ibcc_vendor_fini(&x->v);
+	ibcc_snapshot_fini(&x->s);
 	ibcc_transport_free(x->line.inner);
 	agents_close(&x->f);
 }
@@ -112,6 +115,11 @@ static void ask(struct fixture *x, uint64_t key)
 	assert_int_equal(ibcc_vendor_ask(&x->line.base, x->f.topo, key, &x->v), 0);
 	assert_int_equal(x->line.n_sets, 0);
 	assert_true(x->line.most <= 2);
+}
+
+static int count(struct fixture *x)
+{
+	return ibcc_vendor_count(&x->line.base, x->f.topo, 0, &x->s, &x->v);
 }
 
 static enum ibcc_vendor_cc cc_of(const struct fixture *x, uint32_t node)
@@ -304,13 +312,13 @@ static void test_statistics(void **state)
 	give_all(&x, IBCC_NVIDIA_CC_ON);
 	ask(&x, 0);
 	memset(x.line.n, 0, sizeof(x.line.n));
-	assert_int_equal(ibcc_vendor_count(&x.line.base, x.f.topo, 0, &x.v), 0);
+	assert_int_equal(count(&x), 0);
 	assert_int_equal(x.line.n[0x21], 6);
 	x.line.now_ns += 9 * MINUTE_NS / 60;
-	assert_int_equal(ibcc_vendor_count(&x.line.base, x.f.topo, 0, &x.v), 0);
+	assert_int_equal(count(&x), 0);
 	assert_int_equal(x.line.n[0x21], 6);
 	x.line.now_ns += MINUTE_NS / 60;
-	assert_int_equal(ibcc_vendor_count(&x.line.base, x.f.topo, 0, &x.v), 0);
+	assert_int_equal(count(&x), 0);
 	assert_int_equal(x.line.n[0x21], 12);
 	assert_true(x.v.ep[agents_endport(&x.f, LUSTRE_SRC1)].last_known);
 	assert_int_equal(x.line.n_sets, 0);
@@ -335,16 +343,78 @@ static void test_throttled(void **state)
 	engine_run(x.f.engine, IBCC_PS_PER_MS);
 	ask(&x, 0);
 	before = engine_port_read(x.f.engine, fabric_port(x.f.topo, LUSTRE_SRC1, 1)).rcv_becn;
-	assert_int_equal(ibcc_vendor_count(&x.line.base, x.f.topo, 0, &x.v), 0);
+	assert_int_equal(count(&x), 0);
 	assert_int_equal(x.v.ep[agents_endport(&x.f, LUSTRE_SRC1)].grown.cnp_handled, 0);
 	engine_run(x.f.engine, 2 * IBCC_PS_PER_MS);
 	now = engine_port_read(x.f.engine, fabric_port(x.f.topo, LUSTRE_SRC1, 1)).rcv_becn;
 	x.line.now_ns += MINUTE_NS;
-	assert_int_equal(ibcc_vendor_count(&x.line.base, x.f.topo, 0, &x.v), 0);
+	assert_int_equal(count(&x), 0);
 	assert_true(now > before);
 	assert_int_equal(x.v.ep[agents_endport(&x.f, LUSTRE_SRC1)].grown.cnp_handled, now - before);
 	/* This one sends nothing. */
 	assert_int_equal(x.v.ep[agents_endport(&x.f, LUSTRE_SRC4)].grown.cnp_handled, 0);
+	close_fixture(&x);
+}
+
+/* Records what a port has sent and received by now, in bytes. */
+static void record(struct fixture *x, uint32_t node, uint64_t t_ns, uint64_t sent, uint64_t got)
+{
+	struct ibcc_counters c = { .t_ns = t_ns };
+
+	c.width[IBCC_CTR_XMIT_DATA] = c.width[IBCC_CTR_RCV_DATA] = 64;
+	c.v[IBCC_CTR_XMIT_DATA] = sent / 4;
+	c.v[IBCC_CTR_RCV_DATA] = got / 4;
+	ibcc_snapshot_begin(&x->s);
+	ibcc_snapshot_record(&x->s, fabric_port(x->f.topo, node, 1), &c, 0);
+	ibcc_snapshot_end(&x->s, t_ns);
+	x->line.now_ns += MINUTE_NS;
+	assert_int_equal(count(x), 0);
+}
+
+/* The traffic of the interval in which notifications were counted; without both ends, none. */
+static void test_traffic(void **state)
+{
+	struct ibcc_vendor_endport *e;
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	give_all(&x, IBCC_NVIDIA_CC_ON);
+	ask(&x, 0);
+	e = &x.v.ep[agents_endport(&x.f, LUSTRE_SRC1)];
+	record(&x, LUSTRE_SRC1, MINUTE_NS, 1000, 4000);
+	assert_false(e->grown_known);
+	record(&x, LUSTRE_SRC1, 2 * MINUTE_NS, 9000, 4400);
+	assert_true(e->grown_known);
+	assert_int_equal(e->interval_ns, MINUTE_NS);
+	assert_int_equal(e->xmit_bytes, 8000);
+	assert_int_equal(e->rcv_bytes, 400);
+	/* This one's port was not read. */
+	assert_true(x.v.ep[agents_endport(&x.f, LUSTRE_SRC2)].grown_known);
+	assert_int_equal(x.v.ep[agents_endport(&x.f, LUSTRE_SRC2)].interval_ns, 0);
+	/* Without the statistics the interval goes on. */
+	x.line.deaf[0x21] = true;
+	record(&x, LUSTRE_SRC1, 3 * MINUTE_NS, 10000, 4800);
+	assert_false(e->grown_known);
+	assert_int_equal(e->interval_ns, 0);
+	x.line.deaf[0x21] = false;
+	record(&x, LUSTRE_SRC1, 4 * MINUTE_NS, 12000, 5200);
+	assert_int_equal(e->interval_ns, 2 * MINUTE_NS);
+	assert_int_equal(e->xmit_bytes, 3000);
+	/* Counters that were cleared, or not read at one of its ends, say nothing of it. */
+	record(&x, LUSTRE_SRC1, 5 * MINUTE_NS, 400, 400);
+	assert_int_equal(e->interval_ns, 0);
+	record(&x, LUSTRE_SRC2, 6 * MINUTE_NS, 0, 0);
+	assert_int_equal(e->interval_ns, 0);
+	record(&x, LUSTRE_SRC1, 7 * MINUTE_NS, 800, 800);
+	assert_int_equal(e->interval_ns, 0);
+	record(&x, LUSTRE_SRC1, 8 * MINUTE_NS, 1200, 800);
+	assert_int_equal(e->xmit_bytes, 400);
+	/* Statistics that were cleared are no counts of the interval. */
+	e->last.cnp_handled = UINT64_MAX;
+	record(&x, LUSTRE_SRC1, 9 * MINUTE_NS, 1600, 800);
+	assert_false(e->grown_known);
+	assert_int_equal(e->interval_ns, 0);
 	close_fixture(&x);
 }
 
@@ -617,23 +687,15 @@ static void test_parameters_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_algorithms),
-		cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_canaries),
-		cmocka_unit_test(test_on_off),
-		cmocka_unit_test(test_key),
-		cmocka_unit_test(test_protected_smps),
-		cmocka_unit_test(test_rebase),
-		cmocka_unit_test(test_statistics),
-		cmocka_unit_test(test_throttled),
-		cmocka_unit_test(test_last_look),
-		cmocka_unit_test(test_moved_lids),
-		cmocka_unit_test(test_who_takes_part),
-		cmocka_unit_test(test_parameters),
-		cmocka_unit_test(test_parameter_canaries),
-		cmocka_unit_test(test_lost_canary),
-		cmocka_unit_test(test_some_parameters),
-		cmocka_unit_test(test_parameters_late),
+		cmocka_unit_test(test_algorithms),  cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_canaries),    cmocka_unit_test(test_on_off),
+		cmocka_unit_test(test_key),         cmocka_unit_test(test_protected_smps),
+		cmocka_unit_test(test_rebase),      cmocka_unit_test(test_statistics),
+		cmocka_unit_test(test_throttled),   cmocka_unit_test(test_last_look),
+		cmocka_unit_test(test_moved_lids),  cmocka_unit_test(test_who_takes_part),
+		cmocka_unit_test(test_parameters),  cmocka_unit_test(test_parameter_canaries),
+		cmocka_unit_test(test_lost_canary), cmocka_unit_test(test_some_parameters),
+		cmocka_unit_test(test_traffic),     cmocka_unit_test(test_parameters_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
