@@ -56,8 +56,9 @@ static int find_route(const struct ibcc_topo *t, uint32_t from, uint32_t to)
 	return ibcc_route_follow(t, from, t->port[to].lid, &r);
 }
 
-/* The hosts of its island that a node's peers have routes to, the same for all ports at a switch. A
- * flow to all leaves two of them out, so the first three without a route are enough.
+/* The hosts of its island that a node's peers have routes to, the same for all ports at a switch
+ * that have a LID. A flow to all leaves two of them out, so the first three without a route are
+ * enough.
  */
 struct reach {
 	bool known;
@@ -88,8 +89,8 @@ static void find_reach(const struct traffic *tr, uint32_t from, struct reach *r)
 }
 
 /* 0 if there is a route to every destination of a flow. Otherwise what find_route() said of the
- * node *to, or -ENOENT with IBCC_NONE for a flow to all that has no destination. `reach` is by the
- * node that the source is linked to.
+ * node *to, or with IBCC_NONE -ENOENT for a flow to all that has no destination and -EADDRNOTAVAIL
+ * for a source without a LID. `reach` is by the node that the source is linked to.
  */
 static int check_all(const struct traffic *tr, const struct ibcc_route_use *use,
 		     struct reach *reach, uint32_t *to)
@@ -99,6 +100,9 @@ static int check_all(const struct traffic *tr, const struct ibcc_route_use *use,
 	struct reach *r = &reach[t->port[t->port[use->from].peer].node];
 
 	*to = IBCC_NONE;
+	/* An answer would not find back, so the sender itself is at fault, not its switch. */
+	if (!t->port[use->from].lid)
+		return -EADDRNOTAVAIL;
 	if (use->to != IBCC_NONE) {
 		*to = t->port[use->to].node;
 		return find_route(t, use->from, use->to);
@@ -131,6 +135,11 @@ static void refuse(const struct ibcc_yaml *y, const struct traffic *tr, const st
 				IBCC_ROUTE_MAX_HOPS,
 				tables ? "another file in topology.tables"
 				       : "nearer nodes, or links that shorten the route");
+	else if (why == -EADDRNOTAVAIL)
+		ibcc_yaml_error(y, e, o->item, "traffic",
+				"got a flow from %s, which has no LID, want an entry that leads to "
+				"it in the file of topology.tables",
+				sender);
 	else
 		ibcc_yaml_error(y, e, o->item, "traffic", "got a flow from %s to %s, want %s",
 				sender, receiver,

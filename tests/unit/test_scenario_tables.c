@@ -193,6 +193,30 @@ static void test_long_line(void **state)
 	}
 }
 
+/* A sender without a LID is refused by itself, whichever sender at its switch comes first. */
+static void test_no_lid(void **state)
+{
+	static const char x[] = "- {name: x, from: b, to: all, to_except: a, load_percent: 1, "
+				"merged: true}\n";
+	static const char y[] = "- {name: y, from: a, to: all, to_except: b, load_percent: 1, "
+				"merged: true}\n";
+	static const char error[] =
+		"%%%d:3: traffic: got a flow from a, which has no LID, want an entry that leads to "
+		"it in the file of topology.tables\n";
+	char text[1024], want[256];
+
+	(void)state;
+	files_write("t.txt", SEC "0x0002 002\n0x0003 003\n"
+				 "Unicast lids [0-9] of switch Lid 3 guid 0x0 ('t'):\n"
+				 "0x0002 003\n0x0003 001\n");
+	for (int first = 0; first < 2; first++) {
+		snprintf(text, sizeof(text), TWO("  tables: t.txt\n") "traffic:\n%s%s",
+			 first ? x : y, first ? y : x);
+		snprintf(want, sizeof(want), error, first ? 9 : 8);
+		text_bad(text, want);
+	}
+}
+
 #define RING_OF_THREE                                                                              \
 	HEAD "topology:\n  tables: t.txt\n  nodes: [{host: [a, b, c]}, "                           \
 	     "{switch: s, ports: 3, guid: 0x51}, {switch: t, ports: 3, guid: 0x52}, "              \
@@ -227,7 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_real),     cmocka_unit_test(test_forms),
 		cmocka_unit_test(test_mistakes), cmocka_unit_test(test_long_line),
-		cmocka_unit_test(test_circle),
+		cmocka_unit_test(test_circle),   cmocka_unit_test(test_no_lid),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
