@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/hash.h>
+
 void ibcc_places_fini(struct ibcc_places *p)
 {
 	free(p->slot);
@@ -15,8 +17,7 @@ void ibcc_places_fini(struct ibcc_places *p)
 /* The slot that has an endport, or the free one where it belongs. */
 static struct ibcc_place *slot_of(const struct ibcc_places *p, uint64_t node_guid, uint8_t port)
 {
-	uint64_t key = (node_guid + ((uint64_t)port << 56)) * 0x9e3779b97f4a7c15u;
-	uint32_t i = (uint32_t)(key >> 32) & (p->cap - 1);
+	uint32_t i = ibcc_hash_endport(node_guid, port) & (p->cap - 1);
 
 	while (p->slot[i].value != IBCC_NONE &&
 	       (p->slot[i].node_guid != node_guid || p->slot[i].port != port))

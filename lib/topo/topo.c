@@ -10,6 +10,7 @@
 
 #include "topo_texts.h"
 #include <ibcc/grow.h>
+#include <ibcc/hash.h>
 
 #define MAX_PORTS 254u
 
@@ -120,7 +121,7 @@ fail:
 static uint32_t *guid_slot(const struct ibcc_topo *t, uint64_t guid)
 {
 	uint32_t mask = t->cap_by_guid - 1;
-	uint32_t i = (uint32_t)(guid * 0x9e3779b97f4a7c15u >> 32) & mask;
+	uint32_t i = ibcc_hash_endport(guid, 0) & mask;
 
 	while (t->by_guid[i] != IBCC_NONE && t->node[t->by_guid[i]].guid != guid)
 		i = (i + 1) & mask;
