@@ -9,6 +9,8 @@
 #include "scenario_parts.h"
 
 #define SWITCH_PORTS_MAX 254u
+/* Of its hosts, of the switches of a group, of global links: each switch has a port for others. */
+#define SHARE_MAX (SWITCH_PORTS_MAX - 1u)
 
 struct shape_yaml {
 	const struct ibcc_yaml_node *sizes;
@@ -165,7 +167,7 @@ int ibcc_scenario_read_grid(const struct ibcc_yaml *y, const struct ibcc_yaml_no
 	static const struct ibcc_yaml_key keys[] = {
 		{ IBCC_YAML_MEMBER("sizes", NODE, struct shape_yaml, sizes), .required = true },
 		{ IBCC_YAML_MEMBER("hosts", UINT, struct shape_yaml, hosts), .min = 1,
-		  .max = SWITCH_PORTS_MAX },
+		  .max = SHARE_MAX },
 		{ .name = NULL },
 	};
 	struct shape_yaml s = { .hosts = 1, .grid = g };
@@ -249,11 +251,11 @@ int ibcc_scenario_read_dragonfly(const struct ibcc_yaml *y, const struct ibcc_ya
 {
 	static const struct ibcc_yaml_key keys[] = {
 		{ IBCC_YAML_MEMBER("switches", UINT, struct shape_yaml, switches), .min = 1,
-		  .max = SWITCH_PORTS_MAX, .required = true },
+		  .max = SHARE_MAX, .required = true },
 		{ IBCC_YAML_MEMBER("global_links", UINT, struct shape_yaml, global_links), .min = 1,
-		  .max = SWITCH_PORTS_MAX, .required = true },
+		  .max = SHARE_MAX, .required = true },
 		{ IBCC_YAML_MEMBER("hosts", UINT, struct shape_yaml, hosts), .min = 1,
-		  .max = SWITCH_PORTS_MAX },
+		  .max = SHARE_MAX },
 		{ IBCC_YAML_MEMBER("groups", UINT, struct shape_yaml, groups), .min = 1,
 		  .max = IBCC_LID_MAX },
 		{ .name = NULL },

@@ -270,7 +270,7 @@ static void test_mistakes(void **state)
 {
 	(void)state;
 	text_bad(HEAD "topology:\n  torus: {sizes: [4, 1], hosts: 0, size: 3}\n" ONE,
-		 "%4:33: topology.torus.hosts: got \"0\", want a whole number from 1 to 254\n"
+		 "%4:33: topology.torus.hosts: got \"0\", want a whole number from 1 to 253\n"
 		 "%4:36: topology.torus.size: unknown key, did you mean \"sizes\"?\n");
 	text_bad(HEAD "topology:\n  torus: {sizes: [4, 1, x]}\n" ONE,
 		 "%4:22: topology.torus.sizes: got \"1\", want a whole number from 2 to 49151\n"
@@ -304,6 +304,113 @@ static void test_mistakes(void **state)
 		 "dimension-order\n");
 }
 
+/* The largest ones that there can be, and how one more is refused. */
+static void test_limits(void **state)
+{
+	static const struct {
+		const char *ok, *refused, *error;
+	} c[] = {
+		{ "mesh: {sizes: [63]}", "mesh: {sizes: [64]}",
+		  "topology.mesh: got a mapping, want at most 64 links on a path, and there are "
+		  "65\n" },
+		{ "torus: {sizes: [125]}", "torus: {sizes: [126]}",
+		  "topology.torus: got a mapping, want at most 64 links on a path, and there are "
+		  "65\n" },
+		{ "mesh: {sizes: [2], hosts: 253}", "mesh: {sizes: [2], hosts: 254}",
+		  "topology.mesh.hosts: got \"254\", want a whole number from 1 to 253\n" },
+		{ "torus: {sizes: [3], hosts: 252}", "torus: {sizes: [3], hosts: 253}",
+		  "topology.torus: got a mapping, want switches with at most 254 ports, and these "
+		  "would need 255\n" },
+		{ "hyperx: {sizes: [16], hosts: 239}", "hyperx: {sizes: [16], hosts: 240}",
+		  "topology.hyperx: got a mapping, want switches with at most 254 ports, and these "
+		  "would need 255\n" },
+		{ "torus: {sizes: [2, 2, 2, 2, 2, 2]}", "torus: {sizes: [2, 2, 2, 2, 2, 2, 2]}",
+		  "topology.torus.sizes: got \"2\", want at most 6 dimensions\n" },
+		{ NULL, "mesh: {sizes: [24576]}",
+		  "topology.mesh: got a mapping, want a fabric of at most 49151 nodes\n" },
+		{ NULL, "torus: {sizes: [49152]}",
+		  "topology.torus.sizes: got \"49152\", want a whole number from 2 to 49151\n" },
+		{ "dragonfly: {switches: 2, global_links: 1, hosts: 252, groups: 1}",
+		  "dragonfly: {switches: 2, global_links: 1, hosts: 253, groups: 1}",
+		  "topology.dragonfly: got a mapping, want switches with at most 254 ports, and "
+		  "these would need 255\n" },
+		{ NULL, "dragonfly: {switches: 1, global_links: 1, hosts: 254}",
+		  "topology.dragonfly.hosts: got \"254\", want a whole number from 1 to 253\n" },
+		{ NULL, "dragonfly: {switches: 254, global_links: 1}",
+		  "topology.dragonfly.switches: got \"254\", want a whole number from 1 to 253\n" },
+		{ NULL, "dragonfly: {switches: 1, global_links: 254}",
+		  "topology.dragonfly.global_links: got \"254\", want a whole number from 1 to "
+		  "253\n" },
+		{ NULL, "dragonfly: {switches: 40, global_links: 40}",
+		  "topology.dragonfly: got a mapping, want a fabric of at most 49151 nodes\n" },
+		{ "dragonfly: {switches: 2, global_links: 1, groups: 3}",
+		  "dragonfly: {switches: 2, global_links: 1, groups: 4}",
+		  "topology.dragonfly.groups: got \"4\", want at most switches * global_links + 1, "
+		  "3\n" },
+		{ "tree: {ports: 254, levels: 1}", "tree: {ports: 256, levels: 1}",
+		  "topology.tree.ports: got \"256\", want an even number from 2 to 254\n" },
+		{ "tree: {ports: 2, levels: 8}", "tree: {ports: 2, levels: 9}",
+		  "topology.tree.levels: got \"9\", want a whole number from 1 to 8\n" },
+		{ NULL, "tree: {ports: 254, levels: 3}",
+		  "topology.tree: got a mapping, want a tree of at most 49151 nodes\n" },
+		{ "nodes: [{host: [h0, h1]}, {switch: s, ports: 254}]\n  links: [[h0, s/1], [h1, "
+		  "s/254]]",
+		  "nodes: [{host: [h0, h1]}, {switch: s, ports: 255}]",
+		  "topology.nodes.ports: got \"255\", want a whole number from 1 to 254\n" },
+	};
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		struct ibcc_yaml_errors e = { 0 };
+		struct ibcc_scenario s;
+
+		if (c[i].ok) {
+			snprintf(text, sizeof(text), HEAD "topology:\n  %s\n" ONE, c[i].ok);
+			text_ok(text, &s);
+			ibcc_scenario_fini(&s);
+		}
+		snprintf(text, sizeof(text), HEAD "topology:\n  %s\n" ONE, c[i].refused);
+		assert_int_equal(ibcc_scenario_load(files_write("s.yaml", text), &s, &e), -EINVAL);
+		assert_int_equal(e.n, 1);
+		if (!strstr(e.text, c[i].error))
+			assert_string_equal(e.text, c[i].error);
+		ibcc_yaml_errors_fini(&e);
+	}
+}
+
+/* Whatever is refused, the reason is given. */
+static void test_reasons(void **state)
+{
+	static const struct {
+		const char *form, *a, *b, *c, *end;
+	} shape[] = {
+		{ "mesh", "sizes: [", ", ", "], hosts: ", "" },
+		{ "torus", "sizes: [", ", ", "], hosts: ", "" },
+		{ "hyperx", "sizes: [", ", ", "], hosts: ", "" },
+		{ "dragonfly", "switches: ", ", global_links: ", ", groups: ", "" },
+		{ "tree", "ports: ", ", levels: ", ", host_rates: [", "]" },
+	};
+	char text[256], line[128];
+
+	(void)state;
+	for (unsigned int i = 0; i < 5 * 5 * 5 * 5; i++) {
+		struct ibcc_yaml_errors e = { 0 };
+		struct ibcc_scenario s = { 0 };
+		int rc;
+
+		snprintf(line, sizeof(line), "%s: {%s%u%s%u%s%u%s}", shape[i / 125].form,
+			 shape[i / 125].a, i % 5, shape[i / 125].b, i / 5 % 5, shape[i / 125].c,
+			 i / 25 % 5, shape[i / 125].end);
+		snprintf(text, sizeof(text), HEAD "topology: {%s}\n" ONE, line);
+		rc = ibcc_scenario_load(files_write("s.yaml", text), &s, &e);
+		if ((rc == 0) != (e.n == 0))
+			fail_msg("%s: %d with %u errors", line, rc, e.n);
+		ibcc_scenario_fini(&s);
+		ibcc_yaml_errors_fini(&e);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +420,8 @@ int main(void)
 		cmocka_unit_test(test_circles),
 		cmocka_unit_test(test_middle),
 		cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_reasons),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
