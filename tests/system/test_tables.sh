@@ -60,3 +60,57 @@ same_shares hyperx 'hyperx: {sizes: [4, 3]}' minhop
 stop "$OSM_PID"
 stop "$SIM_PID"
 same_shares dragonfly 'dragonfly: {switches: 3, global_links: 1}' updn
+
+# A real fabric, of which each port of an adapter is a node with the port's GUID. ibsim makes other port GUIDs, so its tables
+# are right without destinations only.
+stop "$OSM_PID"
+stop "$SIM_PID"
+card() # SWITCH LETTER FIRST_LID: the two ports of an adapter
+{
+	local i
+	for i in 0 1; do
+		printf 'caguid=0x%s%d\nCa 1 "H-00000000000000%s%d" # "%s mlx5_%d"\n[1](%s%d) "S-000000000000005%d"[%d] # lid %d lmc 0\n\n' \
+			"$2" $i "$2" $i "$2" $i "$2" $i "$1" $((i + 1)) $(($3 + i))
+	done
+}
+{
+	for i in 1 2; do
+		printf 'switchguid=0x5%d(5%d)\nSwitch 8 "S-000000000000005%d" # "s%d" enhanced port 0 lid %d lmc 0\n' $i $i $i $i $i
+		for port in 7 8; do printf '[%d] "S-000000000000005%d"[%d] # lid %d\n' $port $((3 - i)) $port $((3 - i)); done
+		for port in 1 2; do printf '[%d] "H-00000000000000%s%d"[1]\n' $port "$([ $i = 1 ] && echo a || echo b)" $((port - 1)); done
+		echo
+	done
+	card 1 a 19
+	card 2 b 21
+} >"$TMP/cards.net"
+cat >"$TMP/cards.fts" <<'FTS'
+Unicast lids [0x0-0x16] of switch Lid 1 guid 0x0000000000000051 (s1):
+0x0001 000
+0x0002 007
+0x0013 001
+0x0014 002
+0x0015 007
+0x0016 008
+Unicast lids [0x0-0x16] of switch Lid 2 guid 0x0000000000000052 (s2):
+0x0001 007
+0x0002 000
+0x0013 007
+0x0014 008
+0x0015 001
+0x0016 002
+FTS
+cat >"$TMP/cards.yaml" <<'YAML'
+name: cards
+duration_ms: 20
+topology: {netfile: cards.net, tables: cards.fts}
+traffic:
+  - {from: a mlx5_0, to: b mlx5_0}
+  - {from: a mlx5_1, to: b mlx5_1}
+YAML
+"$bench" scenario "$TMP/cards.yaml" -j >"$TMP/cards.json" || fail "ibcc-bench refuses the tables of adapters with two nodes"
+check "ibcc-bench: the two ports take a link each" jq -e '[.flows[].mbps] | .[0] / .[1] | . > 0.99 and . < 1.01' "$TMP/cards.json"
+start_sim "$TMP/cards.yaml"
+start_opensm --tag cards 'routing_engine file' "lfts_file $TMP/cards.fts"
+stock dump_fts -n | grep '^0x' | tr -d ' ' | sort >"$TMP/cards.got"
+grep '^0x' "$TMP/cards.fts" | tr -d ' ' | sort >"$TMP/cards.want"
+same "opensm takes tables without destinations as they are" "$TMP/cards.want" "$TMP/cards.got"
