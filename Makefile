@@ -69,7 +69,7 @@ DAEMON_LIBS := -lmicrohttpd -ljansson -lsmartcols -lsqlite3 -lseccomp -losmcomp
 LDLIBS_ALL  := -Wl,--as-needed $(DAEMON_LIBS) $(VERBS_LIBS) $(IO_LIBS) $(CORE_LIBS) -lpthread
 
 # The folders of lib, each one after those that it uses; tests/build/check_folders.sh says which may use which.
-lib_parts  := base codec topo counters ledger demand law engine agents text mad formats state cycle
+lib_parts  := base codec topo counters ledger demand law whose engine agents text mad formats state cycle
 $(foreach l,$(lib_parts),$(eval $(l)_src := $(wildcard lib/$(l)/*.c)))
 daemon_src := $(wildcard daemon/*.c $(foreach d,bundle metrics predict report service,daemon/$(d)/*.c))
 jobs_src   := $(wildcard daemon/jobs/*.c)

@@ -18,6 +18,7 @@ lib/counters         lib/base lib/topo
 lib/ledger           lib/base lib/codec lib/topo
 lib/demand           lib/counters lib/ledger lib/topo
 lib/law              lib/base lib/codec lib/counters lib/demand lib/ledger lib/topo
+lib/whose            lib/base lib/topo
 lib/engine           lib/codec lib/demand lib/ledger lib/topo
 lib/agents           lib/codec lib/engine lib/ledger lib/topo
 lib/text             lib/base

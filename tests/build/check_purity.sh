@@ -17,7 +17,7 @@ __memcpy_chk __memset_chk __memmove_chk __snprintf_chk __vsnprintf_chk __strncpy
 _GLOBAL_OFFSET_TABLE_'
 allow=" $(echo $allow) "
 
-for part in base codec topo counters ledger demand law engine agents cycle; do
+for part in base codec topo counters ledger demand law whose engine agents cycle; do
 	lib=$B/lib/libibcc_$part.a
 	[ -e "$lib" ] || { echo "not ok - there is no $lib"; exit 1; }
 	more=' '

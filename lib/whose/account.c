@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Sums of jobs over polling cycles (whose_account.h). Begin with ibcc_whose_account_settle(). */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/estimate.h>
+#include <ibcc/grow.h>
+#include <ibcc/whose_account.h>
+
+/* The roots of a pass that wait for a map. */
+struct pass {
+	int64_t end_ms;
+	uint32_t n, n_adapters;
+	struct ibcc_whose_evidence *root; /* owned */
+};
+
+struct ibcc_whose_account {
+	struct pass *pass; /* oldest first */
+	uint32_t n_passes, cap_passes, n_adapters;
+	struct ibcc_whose_row *row;
+	uint32_t n_rows, cap_rows;
+};
+
+static void pass_fini(struct pass *p)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		ibcc_whose_evidence_fini(&p->root[i]);
+	free(p->root);
+	*p = (struct pass){ 0 };
+}
+
+/* Drops the oldest n passes. */
+static void drop(struct ibcc_whose_account *a, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		a->n_adapters -= a->pass[i].n_adapters;
+		pass_fini(&a->pass[i]);
+	}
+	a->n_passes -= n;
+	if (n)
+		memmove(a->pass, a->pass + n, a->n_passes * sizeof(*a->pass));
+}
+
+struct ibcc_whose_account *ibcc_whose_account_new(void)
+{
+	return calloc(1, sizeof(struct ibcc_whose_account));
+}
+
+void ibcc_whose_account_free(struct ibcc_whose_account *a)
+{
+	if (!a)
+		return;
+	drop(a, a->n_passes);
+	free(a->pass);
+	free(a->row);
+	free(a);
+}
+
+const struct ibcc_whose_row *ibcc_whose_account_rows(const struct ibcc_whose_account *a,
+						     uint32_t *n)
+{
+	*n = a->n_rows;
+	return a->row;
+}
+
+void ibcc_whose_account_clear(struct ibcc_whose_account *a)
+{
+	a->n_rows = 0;
+}
+
+int ibcc_whose_account_note(struct ibcc_whose_account *a, const struct ibcc_topo *t,
+			    const struct ibcc_estimate *e, int64_t end_ms, double pace)
+{
+	struct pass p = { .end_ms = end_ms,
+			  .root = calloc(e->n_roots ? e->n_roots : 1, sizeof(*p.root)) };
+	struct pass *grown;
+
+	if (!p.root)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < e->n_roots; i++) {
+		const struct ibcc_root *r = &e->root[i];
+		int64_t ms = (int64_t)((double)r->interval_ns / 1e6 * pace);
+
+		if (!r->fresh || ms <= 0)
+			continue;
+		if (ibcc_whose_evidence_take(t, r, end_ms - ms, end_ms, &p.root[p.n])) {
+			pass_fini(&p);
+			return -ENOMEM;
+		}
+		p.n_adapters += p.root[p.n++].n;
+	}
+	if (!p.n_adapters || p.n_adapters > IBCC_WHOSE_ADAPTERS_MAX) {
+		pass_fini(&p);
+		return 0;
+	}
+	while (a->n_passes == IBCC_WHOSE_PASSES_MAX ||
+	       a->n_adapters + p.n_adapters > IBCC_WHOSE_ADAPTERS_MAX)
+		drop(a, 1);
+	grown = ibcc_grow(a->pass, a->n_passes, &a->cap_passes, sizeof(*grown));
+	if (!grown) {
+		pass_fini(&p);
+		return -ENOMEM;
+	}
+	a->pass = grown;
+	a->pass[a->n_passes++] = p;
+	a->n_adapters += p.n_adapters;
+	return 0;
+}
+
+/* The row of a job; NULL: there is no room, or with *rc no memory, for one more. */
+static struct ibcc_whose_row *row_of(struct ibcc_whose_account *a, const struct ibcc_job *j,
+				     int *rc)
+{
+	struct ibcc_whose_row *r;
+
+	for (uint32_t i = 0; i < a->n_rows; i++)
+		if (a->row[i].start_s == j->start_s && !strcmp(a->row[i].id, j->id))
+			return &a->row[i];
+	if (a->n_rows == IBCC_WHOSE_ROWS_MAX)
+		return NULL;
+	r = ibcc_grow(a->row, a->n_rows, &a->cap_rows, sizeof(*r));
+	if (!r) {
+		*rc = -ENOMEM;
+		return NULL;
+	}
+	a->row = r;
+	r += a->n_rows++;
+	*r = (struct ibcc_whose_row){ .start_s = j->start_s };
+	memcpy(r->id, j->id, sizeof(r->id));
+	return r;
+}
+
+/* What a job did in one pass. It may take part in several roots at once. */
+struct sum {
+	int64_t contributor_ms, shared_contributor_ms, suspect_ms, victim_ms, shared_victim_ms;
+	double harm_ms, blocked_ms, sent_bytes;
+};
+
+static int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static void add_part(struct sum *s, const struct ibcc_whose_part *p,
+		     const struct ibcc_whose_evidence *e)
+{
+	if (e->basis == IBCC_WHOSE_BY_WAITING) {
+		s->suspect_ms = most(s->suspect_ms, p->contributor_ms + p->shared_contributor_ms);
+	} else {
+		s->contributor_ms = most(s->contributor_ms, p->contributor_ms);
+		s->shared_contributor_ms = most(s->shared_contributor_ms, p->shared_contributor_ms);
+		s->harm_ms += p->own_permille * (double)(e->end_ms - e->begin_ms) / 1000;
+		s->sent_bytes = p->sent_bytes > s->sent_bytes ? p->sent_bytes : s->sent_bytes;
+	}
+	s->victim_ms = most(s->victim_ms, p->victim_ms);
+	s->shared_victim_ms = most(s->shared_victim_ms, p->shared_victim_ms);
+	s->blocked_ms = p->blocked_ms > s->blocked_ms ? p->blocked_ms : s->blocked_ms;
+}
+
+/* Adds the time in which a job took part in a root. A new root takes the place of the one in which
+ * it took part least, if there are too many.
+ */
+static void add_root(struct ibcc_whose_row *r, const char *name, int64_t ms)
+{
+	uint32_t least = 0, i;
+
+	for (i = 0; i < r->n_roots && strcmp(r->root[i].name, name); i++)
+		if (r->root[i].ms < r->root[least].ms)
+			least = i;
+	if (i == r->n_roots && i < IBCC_WHOSE_ROOTS_OF_JOB) {
+		r->n_roots++;
+		r->root[i].ms = 0;
+	} else if (i == r->n_roots) {
+		i = least;
+		if (r->root[i].ms >= ms)
+			return;
+		r->root[i].ms = 0;
+	}
+	snprintf(r->root[i].name, sizeof(r->root[i].name), "%s", name);
+	r->root[i].ms += ms;
+}
+
+static int charge(struct ibcc_whose_account *a, const struct ibcc_jobs *jobs,
+		  const struct ibcc_whose_hosts *hosts, const struct ibcc_topo *t,
+		  const struct pass *pass, struct sum *sum)
+{
+	int rc = 0;
+
+	memset(sum, 0, jobs->n * sizeof(*sum));
+	for (uint32_t i = 0; i < pass->n && !rc; i++) {
+		const struct ibcc_whose_evidence *e = &pass->root[i];
+		struct ibcc_whose_share share;
+
+		rc = ibcc_whose_share_out(jobs, hosts, t, e, &share);
+		for (uint32_t k = 0; k < share.n && !rc; k++) {
+			const struct ibcc_whose_part *p = &share.part[k];
+			struct ibcc_whose_row *row = row_of(a, &jobs->job[p->job], &rc);
+			int64_t ms = most(p->contributor_ms + p->shared_contributor_ms,
+					  p->victim_ms + p->shared_victim_ms);
+
+			add_part(&sum[p->job], p, e);
+			if (row)
+				add_root(row, e->root, ms);
+		}
+		ibcc_whose_share_fini(&share);
+	}
+	for (uint32_t i = 0; i < jobs->n && !rc; i++) {
+		const struct ibcc_job *j = &jobs->job[i];
+		const struct sum *s = &sum[i];
+		struct ibcc_whose_row *r;
+
+		if (!s->contributor_ms && !s->shared_contributor_ms && !s->suspect_ms &&
+		    !s->victim_ms && !s->shared_victim_ms)
+			continue;
+		r = row_of(a, j, &rc);
+		if (!r)
+			continue;
+		memcpy(r->user, j->user, sizeof(r->user));
+		memcpy(r->name, j->name, sizeof(r->name));
+		r->end_s = j->end_s;
+		r->seen_s = most(r->seen_s, pass->end_ms / 1000);
+		r->contributor_ms += s->contributor_ms;
+		r->shared_contributor_ms += s->shared_contributor_ms;
+		r->suspect_ms += s->suspect_ms;
+		r->victim_ms += s->victim_ms;
+		r->shared_victim_ms += s->shared_victim_ms;
+		r->harm_ms += s->harm_ms;
+		r->blocked_ms += s->blocked_ms;
+		r->sent_bytes += s->sent_bytes;
+	}
+	return rc;
+}
+
+int ibcc_whose_account_settle(struct ibcc_whose_account *a, const struct ibcc_jobs *jobs,
+			      const struct ibcc_whose_hosts *hosts, const struct ibcc_topo *t)
+{
+	int64_t made_ms = jobs->made_s * 1000, period_ms = jobs->period_s * 1000;
+	struct sum *sum = calloc(jobs->n ? jobs->n : 1, sizeof(*sum));
+	uint32_t n = 0;
+	int rc = sum ? 0 : -ENOMEM;
+
+	while (n < a->n_passes && a->pass[n].end_ms <= made_ms && !rc) {
+		if (made_ms - a->pass[n].end_ms <= 2 * period_ms)
+			rc = charge(a, jobs, hosts, t, &a->pass[n], sum);
+		n++;
+	}
+	drop(a, n);
+	free(sum);
+	return rc;
+}
