@@ -42,6 +42,7 @@ enum subject {
 	ROUTING,
 	ADVICE,
 	MENDED,
+	JOBS,
 };
 
 struct ibcc_explain {
@@ -438,6 +439,24 @@ void ibcc_explain_cycle(struct ibcc_explain *x, const struct ibcc_cycle *c, enum
 	tell_plan(x, c);
 }
 
+/* The jobs of roots that are admitted: their settings are wanted on the fabric. */
+static void tell_jobs(struct ibcc_explain *x, const struct ibcc_service *s,
+		      const struct ibcc_cycle *c)
+{
+	const struct ibcc_parameters *p = ibcc_tuner_parameters(c->tuner);
+	const struct ibcc_root_parameters *r;
+	char text[IBCC_ROOT_WORDS_BYTES];
+	uint32_t n = 0;
+
+	ibcc_parameters_each (r, p) {
+		uint64_t key = ibcc_service_whose(s, r->port, text, sizeof(text));
+
+		if (text[0] && is_news(x, key_of_port(c->topo, JOBS, key, r->port)) &&
+		    n++ < ROOTS_TOLD)
+			ibcc_log_of(IBCC_LOG_ROOT, LOG_NOTICE, "jobs: %s", text);
+	}
+}
+
 /* Reports once that an apply is complete, or has ended early. */
 static void tell_refinement(struct ibcc_service *s)
 {
@@ -484,6 +503,8 @@ void ibcc_explain_pass(struct ibcc_explain *x, struct ibcc_service *s, int err,
 					    &trouble);
 	}
 	ibcc_explain_cycle(x, c, code, err, trouble.text);
+	if (c && c->decided)
+		tell_jobs(x, s, c);
 	tell_others(x, s);
 	tell_refinement(s);
 	tell_debts(s);

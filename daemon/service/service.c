@@ -83,8 +83,10 @@ static int run_cycle(struct ibcc_service *s, const struct ibcc_act *act, struct 
 	if (!s->cycle.fast)
 		ibcc_mad_rate_look(&s->mad_rate, &s->transport->stats,
 				   ibcc_transport_now_ns(s->transport));
-	if (!rc && s->cycle.decided)
+	if (!rc && s->cycle.decided) {
 		s->decided_ns = ibcc_now_ns();
+		ibcc_service_look_at_jobs(s);
+	}
 	if (rc == -EIO) {
 		ibcc_service_drop(s);
 	} else if (!rc) {
@@ -448,6 +450,15 @@ static json_t *predictions_status(const struct ibcc_service *s)
 	return json_pack("{si si}", "held", (int)held, "of", (int)of);
 }
 
+static json_t *now_status(const struct ibcc_service *s, const struct ibcc_cycle *c)
+{
+	json_t *o = ibcc_report_now(c);
+
+	ibcc_service_add_jobs(s, json_object_get(o, "roots"));
+	ibcc_service_add_jobs_at(s, json_object_get(o, "blocked"));
+	return o;
+}
+
 json_t *ibcc_service_status(const struct ibcc_service *s)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(s);
@@ -480,6 +491,7 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 		json_object_set_new(o, "traps", traps_status(s));
 		json_object_set_new(o, "election", ibcc_service_election(s));
 		json_object_set_new(o, "owed", ibcc_service_owed(s));
+		json_object_set_new(o, "jobs", ibcc_service_jobs_status(s));
 	}
 	if (o && c) {
 		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));
@@ -502,7 +514,8 @@ json_t *ibcc_service_status(const struct ibcc_service *s)
 							  "polling cycle; the next one decides")
 					    : ibcc_report_decided(c));
 		ibcc_report_add_decisions(c, o);
-		json_object_set_new(o, "now", ibcc_report_now(c));
+		json_object_set_new(o, "now", now_status(s, c));
+		json_object_set_new(o, "whose", ibcc_service_whose_text(s));
 		json_object_set_new(o, "gain", ibcc_service_gain(s));
 	}
 	if (o)

@@ -82,6 +82,9 @@ struct ibcc_service_debts {
 	struct ibcc_why news; /* what was done and is not reported yet */
 };
 
+/* See service_jobs.c. */
+struct ibcc_service_jobs;
+
 struct ibcc_service {
 	struct ibcc_config config;
 	uint64_t cc_key; /* the key in use, or the keyring's mark if there is a keyring */
@@ -158,7 +161,8 @@ struct ibcc_service {
 	bool asked_what_if;
 	struct ibcc_plan asked_plan;
 	struct ibcc_control asked_control; /* the roots of that plan */
-	struct ibcc_mad_rate mad_rate;     /* MADs sent by the transport */
+	struct ibcc_service_jobs *jobs;
+	struct ibcc_mad_rate mad_rate; /* MADs sent by the transport */
 	uint64_t set_mads; /* Set MADs since the start, sent by us or by the plugin for us */
 };
 
@@ -343,6 +347,22 @@ void ibcc_service_begin_trial(struct ibcc_service *s, const struct ibcc_request 
  * with them.
  */
 void ibcc_service_drop_trial(struct ibcc_service *s, const char *outcome, const char *who);
+/* service_jobs.c: what is known of jobs; NULL without memory. */
+struct ibcc_service_jobs *ibcc_service_jobs_new(const struct ibcc_config *config);
+void ibcc_service_jobs_free(struct ibcc_service_jobs *j);
+/* Call after a polling cycle that came to a decision: reads the map of jobs if it was replaced, and
+ * finds the jobs of each root.
+ */
+void ibcc_service_look_at_jobs(struct ibcc_service *s);
+/* State of the map; null: there is none, and none is missing. */
+json_t *ibcc_service_jobs_status(const struct ibcc_service *s);
+/* Adds "jobs" to the roots of the last polling cycle, which are in the estimate's order, and to
+ * their adapters; and to a list of adapters.
+ */
+void ibcc_service_add_jobs(const struct ibcc_service *s, json_t *roots);
+void ibcc_service_add_jobs_at(const struct ibcc_service *s, json_t *adapters);
+/* The jobs of the worst roots as a sentence, or null. */
+json_t *ibcc_service_whose_text(const struct ibcc_service *s);
 /* Starts a pause or ends it (NULL). A pause outlives the process. */
 void ibcc_service_pause(struct ibcc_service *s, const char *text);
 

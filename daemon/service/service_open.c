@@ -39,7 +39,8 @@ struct ibcc_service *ibcc_service_new(const struct ibcc_config *config, uint64_t
 	s->null_applier = ibcc_applier_null_new();
 	s->plugin = ibcc_plugin_new(config->plugin_socket);
 	s->predictor = ibcc_predictor_new(config->predict_cpu_s);
-	if (s->null_applier && s->plugin && s->predictor &&
+	s->jobs = ibcc_service_jobs_new(config);
+	if (s->null_applier && s->plugin && s->predictor && s->jobs &&
 	    !ibcc_service_new_keys(s, config, cc_key))
 		return s;
 	ibcc_service_free(s);
@@ -75,6 +76,7 @@ void ibcc_service_free(struct ibcc_service *s)
 	if (!s)
 		return;
 	ibcc_predictor_free(s->predictor);
+	ibcc_service_jobs_free(s->jobs);
 	json_decref(s->asked);
 	ibcc_plan_fini(&s->asked_plan);
 	ibcc_control_fini(&s->asked_control);
@@ -398,7 +400,11 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 			 old->node_gap_us == config->node_gap_us &&
 			 old->apply_via == config->apply_via && s->default_key == cc_key &&
 			 !strcmp(old->key_dir, config->key_dir);
+	bool same_jobs = !strcmp(old->jobs_file, config->jobs_file) &&
+			 !strcmp(old->jobs_host_pattern, config->jobs_host_pattern) &&
+			 old->jobs_names == config->jobs_names;
 	struct ibcc_plugin *plugin = NULL, *old_plugin = NULL;
+	struct ibcc_service_jobs *jobs;
 
 	if (!same_plugin && !(plugin = ibcc_plugin_new(config->plugin_socket)))
 		return -ENOMEM;
@@ -425,6 +431,12 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 	}
 	if (old->mode != config->mode && config->mode == IBCC_MODE_OBSERVE)
 		ibcc_service_end_refinement(s, "the configuration has mode: observe now");
+	/* Without memory the jobs of before stay. */
+	jobs = same_jobs ? NULL : ibcc_service_jobs_new(config);
+	if (jobs) {
+		ibcc_service_jobs_free(s->jobs);
+		s->jobs = jobs;
+	}
 	s->config = *config;
 	s->names_due = true;
 	s->cycle.options.trust_lft = config->trust_lft;

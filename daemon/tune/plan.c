@@ -186,6 +186,8 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 	}
 	if (tune_str(a, "verdict")[0])
 		tune_say("Verdict: ", "%s", tune_str(a, "verdict"));
+	if (tune_str(a, "whose")[0])
+		tune_say("Jobs: ", "%s", tune_str(a, "whose"));
 	print_warnings(json_object_get(json_object_get(a, "fabric"), "warnings"));
 	if (!made)
 		print_sum(a);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/tune/changes.h"
+#include "daemon/tune/jobs_of.h"
 #include "daemon/tune/look.h"
 #include "daemon/tune/prose.h"
 #include "daemon/tune/roots.h"
@@ -74,7 +75,7 @@ struct tune_source *tune_sources_of(const json_t *root, const char *glob, size_t
 	return s;
 }
 
-static struct libscols_table *source_table(void)
+static struct libscols_table *source_table(bool with_jobs)
 {
 	const struct tune_column columns[] = {
 		{ "ROOT", IBCC_RIGHT, "number of the congestion root, the worst first" },
@@ -88,9 +89,10 @@ static struct libscols_table *source_table(void)
 		  "share of the time in which it is blocked (PortXmitWait)" },
 		{ "BECN", IBCC_RIGHT, "notifications that it received in the last polling cycle" },
 		{ "EXPECTED", IBCC_RIGHT, "what it will send after the changes, as predicted" },
+		{ "JOB", IBCC_LEFT, TUNE_JOB_LEGEND },
 	};
 
-	return tune_table_new(columns, 8);
+	return tune_table_new(columns, with_jobs ? 9 : 8);
 }
 
 static enum tune_style style_of(const char *role)
@@ -104,10 +106,11 @@ static void add_source(struct libscols_table *t, size_t root, const struct tune_
 		       const json_t *prediction)
 {
 	char number[24], node[160], port[16], rate[24], wait[24], becn[24], expect[24] = "";
+	char jobs[TUNE_JOBS_BYTES];
 	json_int_t e = tune_expected_mbps(prediction, s->o);
 	const char *row[] = { number, s->role, tune_node_text(s->o, node, sizeof(node)),
 			      port,   rate,    wait,
-			      becn,   expect };
+			      becn,   expect,  tune_jobs_at(s->o, jobs, sizeof(jobs)) };
 
 	snprintf(number, sizeof(number), "%zu", root);
 	snprintf(port, sizeof(port), "%lld", tune_int(s->o, "port"));
@@ -127,11 +130,13 @@ static void print_explained(const json_t *root, size_t number)
 	       tune_node_text(root, node, sizeof(node)), tune_int(root, "port"),
 	       tune_root_kind(root), tune_style(TUNE_PLAIN));
 	tune_say("  ", "%s", tune_str(root, "explanation"));
+	if (tune_str(json_object_get(root, "jobs"), "text")[0])
+		tune_say("  ", "%s", tune_str(json_object_get(root, "jobs"), "text"));
 }
 
 void tune_print_root(const json_t *root, size_t number, const char *glob, const json_t *prediction)
 {
-	struct libscols_table *t = source_table();
+	struct libscols_table *t = source_table(json_is_object(json_object_get(root, "jobs")));
 	char heading[64];
 	size_t n = 0, i;
 	struct tune_source *s = tune_sources_of(root, glob, &n);
@@ -147,12 +152,12 @@ void tune_print_root(const json_t *root, size_t number, const char *glob, const 
 
 static void add_root(struct libscols_table *t, const json_t *o, size_t number)
 {
-	char cell[7][32], node[160];
+	char cell[7][32], node[160], job[TUNE_JOBS_BYTES];
 	const char *row[] = { cell[0], tune_node_text(o, node, sizeof(node)),
 			      cell[1], tune_root_kind_short(o),
 			      cell[2], cell[3],
 			      cell[4], cell[5],
-			      cell[6] };
+			      cell[6], tune_job_of_root(o, job, sizeof(job)) };
 
 	snprintf(cell[0], sizeof(cell[0]), "%zu", number);
 	snprintf(cell[1], sizeof(cell[1]), "%lld", tune_int(o, "port"));
@@ -176,8 +181,9 @@ static void print_root_table(const json_t *roots)
 		{ "CONTR", IBCC_RIGHT, "number of contributors" },
 		{ "SUSP", IBCC_RIGHT, "number of suspected contributors" },
 		{ "VICT", IBCC_RIGHT, "number of victims" },
+		{ "JOB", IBCC_LEFT, TUNE_ROOT_LEGEND },
 	};
-	struct libscols_table *t = tune_table_new(columns, 9);
+	struct libscols_table *t = tune_table_new(columns, tune_roots_have_jobs(roots) ? 10 : 9);
 	size_t n = json_array_size(roots), i;
 
 	for (i = 0; i < n && i < ROOTS_SHOWN; i++)
@@ -192,7 +198,7 @@ static void print_top_sources(const json_t *roots, const char *glob, const json_
 {
 	size_t n_roots = json_array_size(roots), shown = 0, all = 0, i, k, n;
 	size_t each = n_roots > ROOTS_SHOWN ? ROOTS_SHOWN : n_roots;
-	struct libscols_table *t = source_table();
+	struct libscols_table *t = source_table(tune_roots_have_jobs(roots));
 
 	for (i = 0; i < n_roots; i++) {
 		struct tune_source *s = tune_sources_of(json_array_get(roots, i), glob, &n);

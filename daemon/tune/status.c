@@ -10,6 +10,7 @@
 #include <ibcc/text.h>
 
 #include "daemon/tune/changes.h"
+#include "daemon/tune/jobs_of.h"
 #include "daemon/tune/progress.h"
 #include "daemon/tune/prose.h"
 #include "daemon/tune/senders.h"
@@ -258,6 +259,7 @@ static void write_status(FILE *out, const json_t *s)
 	char text[TUNE_SENTENCE_BYTES];
 
 	print_line(out, "Verdict:", tune_str(s, "verdict"));
+	print_line(out, "Jobs:", tune_str(s, "whose"));
 	print_line(out, "Blocked:", tune_blocked_text(s, text, sizeof(text)));
 	print_line(out, "Effect:", tune_gain_text(s, text, sizeof(text)));
 	print_list(out, "Warning:", json_object_get(fabric, "warnings"));
@@ -285,6 +287,7 @@ static void write_status(FILE *out, const json_t *s)
 	/* The trouble with discovery names these nodes already. */
 	if (!tune_str(s, "discovery_trouble")[0])
 		print_line(out, "Silent:", tune_str(fabric, "silent"));
+	print_line(out, "Job map:", tune_job_map_text(s, text, sizeof(text)));
 	print_vendor(out, json_object_get(s, "nvidia"));
 	print_line(out, "Routing:", tune_str(s, "routing"));
 	print_line(out, "Drift:", tune_str(json_object_get(s, "drift"), "text"));

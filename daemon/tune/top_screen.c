@@ -8,6 +8,7 @@
 #include <ibcc/version.h>
 
 #include "daemon/tune/changes.h"
+#include "daemon/tune/jobs_of.h"
 #include "daemon/tune/look.h"
 #include "daemon/tune/progress.h"
 #include "daemon/tune/prose.h"
@@ -141,21 +142,29 @@ static void put_roots(FILE *out, const json_t *roots, json_int_t all, int column
 		{ "VICT", IBCC_RIGHT, "number of victims" },
 		{ "STATUS", IBCC_LEFT,
 		  "whether ibcc-tune acts on the root, and why not; see ibcc-tune-json(7)" },
+		{ "JOB", IBCC_LEFT, TUNE_ROOT_LEGEND },
 	};
-	const size_t n_columns = sizeof(column) / sizeof(column[0]);
+	const size_t n_columns =
+		sizeof(column) / sizeof(column[0]) - (tune_roots_have_jobs(roots) ? 0 : 1);
 	struct libscols_table *t = tune_table_new_on(out, column, n_columns);
 	const json_t *o;
 	size_t i;
 
 	json_array_foreach (roots, i, o) {
 		const char *status = tune_str(o, "status");
-		char cell[7][32];
+		char cell[7][32], job[TUNE_JOBS_BYTES];
 		/* A name that is not unique has the GUID in it. */
-		const char *row[] = { cell[0], tune_str(o, "node"),
-				      cell[1], tune_root_kind_short(o),
-				      cell[2], cell[3],
-				      cell[4], cell[5],
-				      cell[6], status[0] ? status : "-" };
+		const char *row[] = { cell[0],
+				      tune_str(o, "node"),
+				      cell[1],
+				      tune_root_kind_short(o),
+				      cell[2],
+				      cell[3],
+				      cell[4],
+				      cell[5],
+				      cell[6],
+				      status[0] ? status : "-",
+				      tune_job_of_root(o, job, sizeof(job)) };
 
 		snprintf(cell[0], sizeof(cell[0]), "%zu", i + 1);
 		snprintf(cell[1], sizeof(cell[1]), "%lld", tune_int(o, "port"));
@@ -222,6 +231,7 @@ void tune_top_screen(FILE *out, const json_t *s, const char *trouble, time_t now
 		return;
 	}
 	put(out, "Verdict", tune_str(s, "verdict"), columns);
+	put(out, "Jobs", tune_str(s, "whose"), columns);
 	/* One line each: the most blocked sender and the largest gain come first. */
 	put_lines(out, "Blocked", tune_blocked_text(s, text, sizeof(text)), columns, 1);
 	put_lines(out, "Effect", tune_gain_text(s, text, sizeof(text)), columns, 1);

@@ -42,6 +42,14 @@ enum ibcc_rollout_way {
 	IBCC_ROLLOUT_WAY_ALL,
 };
 
+/* Which names of the batch system are kept. */
+enum ibcc_jobs_names {
+	IBCC_JOBS_NAMES_ALL,
+	IBCC_JOBS_NAMES_USERS, /* users, and no names of jobs */
+	IBCC_JOBS_NAMES_JOBS,  /* names of jobs, and no users */
+	IBCC_JOBS_NAMES_NONE,  /* the jobs' numbers alone */
+};
+
 struct ibcc_config {
 	int mode;      /* enum ibcc_mode */
 	int drift;     /* enum ibcc_drift */
@@ -73,6 +81,12 @@ struct ibcc_config {
 	char cc_key_file[IBCC_CONFIG_PATH_BYTES]; /* empty: key 0 */
 	char key_dir[IBCC_CONFIG_PATH_BYTES]; /* of OpenSM's guid2cckey; empty: one key for all */
 	char node_name_map[IBCC_CONFIG_PATH_BYTES]; /* empty: as the diagnostics read it */
+	char jobs_file[IBCC_CONFIG_PATH_BYTES];     /* see <ibcc/jobs.h>; empty: none */
+	/* A POSIX extended regular expression; its first group is the host name in an adapter's
+	 * description. Empty: the first word.
+	 */
+	char jobs_host_pattern[128];
+	int jobs_names;          /* enum ibcc_jobs_names */
 	uint32_t predict_cpu_s;  /* CPU time that a prediction may take; 0: none is made */
 	char metrics_listen[64]; /* see ibcc_listen_parse(); empty: nowhere */
 	char metrics_file[IBCC_CONFIG_PATH_BYTES]; /* empty: none */

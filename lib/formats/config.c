@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,6 +22,7 @@ static const char *const modes[] = { "observe", "apply", NULL };
 static const char *const vias[] = { "plugin", "direct", NULL };
 static const char *const drifts[] = { "report", "repair", NULL };
 static const char *const rollouts[] = { "canary", "all", NULL };
+static const char *const jobs_names[] = { "all", "users", "jobs", "none", NULL };
 static const char *const targets[] = { "auto", "stderr", "journal", NULL };
 static const char *const levels[] = { "err", "warning", "notice", "info", "debug", NULL };
 
@@ -100,6 +102,9 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("cc_key_file", STRING, cc_key_file) },
 	{ MEMBER("key_dir", STRING, key_dir) },
 	{ MEMBER("node_name_map", STRING, node_name_map) },
+	{ MEMBER("jobs_file", STRING, jobs_file) },
+	{ MEMBER("jobs_host_pattern", STRING, jobs_host_pattern) },
+	{ MEMBER("jobs_names", ENUM, jobs_names), .names = jobs_names },
 	{ MEMBER("metrics_listen", STRING, metrics_listen) },
 	{ MEMBER("metrics_file", STRING, metrics_file) },
 	{ MEMBER("compat_names", BOOL, compat_names) },
@@ -140,6 +145,7 @@ void ibcc_config_defaults(struct ibcc_config *c, const char *fabric)
 		.state_file = "/var/lib/ibcc-tune/state.db",
 		.history_mb = 64,
 		.predict_cpu_s = 10,
+		.jobs_file = "/run/ibcc-jobs/jobs.json",
 		.log_target = IBCC_LOG_AUTO,
 		.log_level = LOG_INFO,
 		.bounds = IBCC_BOUNDS_DEFAULT,
@@ -175,6 +181,20 @@ static void want_socket(const struct ibcc_yaml *y, const char *key, const char *
 			       sizeof(((struct sockaddr_un *)0)->sun_path) - 1);
 }
 
+static void want_pattern(const struct ibcc_yaml *y, const char *pattern, struct ibcc_yaml_errors *e)
+{
+	regex_t re;
+	bool good = !regcomp(&re, pattern, REG_EXTENDED);
+
+	if (!good || !re.re_nsub)
+		ibcc_yaml_want(y, e, ibcc_yaml_get(y, ibcc_yaml_root(y), "jobs_host_pattern"),
+			       "jobs_host_pattern",
+			       "an extended regular expression whose first group is the host name, "
+			       "such as \"^([^ ]+) \"");
+	if (good)
+		regfree(&re);
+}
+
 static void check(const struct ibcc_yaml *y, const struct ibcc_config *c,
 		  struct ibcc_yaml_errors *e)
 {
@@ -187,7 +207,10 @@ static void check(const struct ibcc_yaml *y, const struct ibcc_config *c,
 	want_absolute(y, "cc_key_file", c->cc_key_file, e);
 	want_absolute(y, "key_dir", c->key_dir, e);
 	want_absolute(y, "node_name_map", c->node_name_map, e);
+	want_absolute(y, "jobs_file", c->jobs_file, e);
 	want_absolute(y, "metrics_file", c->metrics_file, e);
+	if (c->jobs_host_pattern[0])
+		want_pattern(y, c->jobs_host_pattern, e);
 	if (c->metrics_listen[0] && ibcc_listen_parse(c->metrics_listen, &sa, &len))
 		ibcc_yaml_want(y, e, ibcc_yaml_get(y, ibcc_yaml_root(y), "metrics_listen"),
 			       "metrics_listen", "PORT, ADDRESS:PORT or [ADDRESS]:PORT in numbers");

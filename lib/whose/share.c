@@ -172,6 +172,7 @@ int ibcc_whose_share_out(const struct ibcc_jobs *jobs, const struct ibcc_whose_h
 			 struct ibcc_whose_share *out)
 {
 	size_t n = jobs->n ? jobs->n : 1, on_host = most_jobs_of_a_host(hosts);
+	struct ibcc_whose_part *fit;
 	struct division d = { .jobs = jobs, .hosts = hosts, .e = e, .out = out };
 	int rc = -ENOMEM;
 
@@ -201,6 +202,8 @@ int ibcc_whose_share_out(const struct ibcc_jobs *jobs, const struct ibcc_whose_h
 			p->victim_permille = (uint16_t)lround(d.blocked[k] / p->n_victims);
 	}
 	out->nobody_permille = (uint16_t)lround(d.nobody * 1000);
+	fit = realloc(out->part, (out->n ? out->n : 1) * sizeof(*out->part));
+	out->part = fit ? fit : out->part;
 	qsort(out->part, out->n, sizeof(*out->part), by_part);
 out:
 	free(d.part);

@@ -32,7 +32,7 @@ daemon/metrics       lib/base lib/counters lib/cycle lib/law lib/ledger lib/text
 daemon/report        lib/counters lib/cycle lib/engine lib/formats lib/law lib/ledger lib/mad lib/text lib/topo
 daemon/predict       lib/base lib/demand lib/engine lib/formats lib/law lib/ledger lib/state lib/text lib/topo daemon/report
 daemon/bundle        lib/base lib/counters lib/demand lib/law lib/ledger lib/mad lib/text lib/topo daemon/predict daemon/report
-daemon/service       lib/base lib/codec lib/counters lib/cycle lib/demand lib/formats lib/law lib/ledger lib/mad lib/state lib/text lib/topo daemon/bundle daemon/predict daemon/report
+daemon/service       lib/base lib/codec lib/counters lib/cycle lib/demand lib/formats lib/law lib/ledger lib/mad lib/state lib/text lib/topo lib/whose daemon/bundle daemon/predict daemon/report
 daemon               lib/base lib/codec lib/counters lib/cycle lib/formats lib/law lib/ledger lib/text lib/topo daemon/metrics daemon/service
 daemon/jobs          lib/base lib/formats lib/text
 daemon/tune          lib/base lib/cycle lib/engine lib/formats lib/law lib/ledger lib/text daemon daemon/bundle daemon/predict daemon/report daemon/service

@@ -204,6 +204,9 @@ static const struct key {
 	STRING("cc_key_file", "/e", cc_key_file),
 	STRING("key_dir", "/k", key_dir),
 	STRING("node_name_map", "/n", node_name_map),
+	STRING("jobs_file", "/j", jobs_file),
+	STRING("jobs_host_pattern", "^(.*)$", jobs_host_pattern),
+	WORD("jobs_names", "none", jobs_names, IBCC_JOBS_NAMES_NONE),
 	STRING("metrics_listen", "10315", metrics_listen),
 	STRING("metrics_file", "/f", metrics_file),
 	WORD("compat_names", "true", compat_names, true),
@@ -370,6 +373,14 @@ static void test_values_out_of_range(void **state)
 		 "%1:17: metrics_listen: got \"localhost:10315\", want PORT, ADDRESS:PORT or "
 		 "[ADDRESS]:PORT in numbers\n"
 		 "%2:15: metrics_file: got \"ibcc.prom\", want an absolute path\n");
+	text_bad("jobs_file: jobs.json\njobs_host_pattern: \"(\"\njobs_names: few\n",
+		 "%1:12: jobs_file: got \"jobs.json\", want an absolute path\n"
+		 "%2:20: jobs_host_pattern: got \"(\", want an extended regular expression whose "
+		 "first group is the host name, such as \"^([^ ]+) \"\n"
+		 "%3:13: jobs_names: got \"few\", want all, users, jobs or none\n");
+	text_bad("jobs_host_pattern: \"^node[0-9]+\"\n",
+		 "%1:20: jobs_host_pattern: got \"^node[0-9]+\", want an extended regular "
+		 "expression whose first group is the host name, such as \"^([^ ]+) \"\n");
 }
 
 static void test_unreadable(void **state)

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Whose job it is: reads the map of hosts and jobs, and says for each root of the last polling
+ * cycle which jobs take part. Begin with ibcc_service_look_at_jobs().
+ *
+ * The map comes from a file that another program replaces, so that a batch system that hangs never
+ * delays a polling cycle. Without the file nothing is said about jobs.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ibcc/hash.h>
+#include <ibcc/json.h>
+#include <ibcc/text.h>
+#include <ibcc/whose_account.h>
+
+#include "daemon/service/service_impl.h"
+
+#define ROOTS_MAX    32u /* roots whose jobs are named */
+#define PARTS_TOLD   32u /* jobs of a root */
+#define JOBS_OF_HOST 8u  /* jobs at a sender */
+#define SENTENCE     2048u
+/* A simulated fabric's clock is slower or faster than the host's by at most this factor. */
+#define PACE_MAX 1e4
+
+struct ibcc_service_jobs {
+	bool has_pattern;
+	regex_t pattern;
+	/* The file as it was last read; size -1: it was not there. */
+	struct stat seen;
+	struct ibcc_why trouble; /* why the file was not read; empty: it was */
+	bool has_map;
+	struct ibcc_jobs map;
+	bool matched;
+	struct ibcc_whose_hosts hosts;
+	struct ibcc_whose_account *account;
+	/* The last polling cycle: its interval, and the jobs of its roots. */
+	int64_t begin_ms, end_ms;
+	uint32_t n_shares;
+	struct ibcc_whose_share share[ROOTS_MAX];
+	char root[ROOTS_MAX][2 * IBCC_DESC_BYTES + 32];
+};
+
+static int64_t realtime_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return ts.tv_sec * 1000ll + ts.tv_nsec / 1000000;
+}
+
+static void forget_shares(struct ibcc_service_jobs *j)
+{
+	for (uint32_t i = 0; i < j->n_shares; i++)
+		ibcc_whose_share_fini(&j->share[i]);
+	j->n_shares = 0;
+}
+
+static void forget_map(struct ibcc_service_jobs *j)
+{
+	forget_shares(j);
+	if (j->matched)
+		ibcc_whose_hosts_fini(&j->hosts);
+	if (j->has_map)
+		ibcc_jobs_fini(&j->map);
+	j->matched = j->has_map = false;
+}
+
+struct ibcc_service_jobs *ibcc_service_jobs_new(const struct ibcc_config *config)
+{
+	struct ibcc_service_jobs *j = calloc(1, sizeof(*j));
+
+	if (!j)
+		return NULL;
+	j->account = ibcc_whose_account_new();
+	/* The configuration was refused if this is no expression. */
+	j->has_pattern = config->jobs_host_pattern[0] &&
+			 !regcomp(&j->pattern, config->jobs_host_pattern, REG_EXTENDED);
+	j->seen.st_size = -1;
+	if (j->account && (j->has_pattern || !config->jobs_host_pattern[0]))
+		return j;
+	ibcc_service_jobs_free(j);
+	return NULL;
+}
+
+void ibcc_service_jobs_free(struct ibcc_service_jobs *j)
+{
+	if (!j)
+		return;
+	forget_map(j);
+	ibcc_whose_account_free(j->account);
+	if (j->has_pattern)
+		regfree(&j->pattern);
+	free(j);
+}
+
+static bool name_by_pattern(void *arg, const char *desc, char name[IBCC_DESC_BYTES])
+{
+	regmatch_t m[2];
+	size_t len;
+
+	if (regexec(arg, desc, 2, m, 0) || m[1].rm_so < 0)
+		return false;
+	len = (size_t)(m[1].rm_eo - m[1].rm_so);
+	if (!len || len >= IBCC_DESC_BYTES)
+		return false;
+	memcpy(name, desc + m[1].rm_so, len);
+	name[len] = '\0';
+	return true;
+}
+
+/* Takes away what the site wants to keep to itself, before anything else sees it. */
+static void keep_back(struct ibcc_jobs *map, int names)
+{
+	for (uint32_t i = 0; i < map->n; i++) {
+		if (names == IBCC_JOBS_NAMES_JOBS || names == IBCC_JOBS_NAMES_NONE)
+			map->job[i].user[0] = '\0';
+		if (names == IBCC_JOBS_NAMES_USERS || names == IBCC_JOBS_NAMES_NONE)
+			map->job[i].name[0] = '\0';
+	}
+}
+
+/* Reads a file that is open, which may change at the same time. NULL with *why. */
+static char *read_file(int fd, size_t *len, struct ibcc_why *why)
+{
+	size_t cap = 1 << 16, n = 0;
+	char *text = malloc(cap);
+
+	while (text) {
+		ssize_t got;
+
+		if (n == cap) {
+			char *more = realloc(text, 2 * cap);
+
+			if (!more)
+				break;
+			text = more;
+			cap *= 2;
+		}
+		got = read(fd, text + n, cap - n);
+		if (!got) {
+			*len = n;
+			return text;
+		}
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			ibcc_why_set(why, -errno, "%s", strerror(errno));
+			goto out;
+		}
+		n += (size_t)got;
+		if (n > IBCC_JOBS_FILE_BYTES) {
+			ibcc_why_set(why, -EFBIG, "it is larger than %d MiB",
+				     IBCC_JOBS_FILE_BYTES >> 20);
+			goto out;
+		}
+	}
+	ibcc_why_set(why, -ENOMEM, "no memory");
+out:
+	free(text);
+	return NULL;
+}
+
+/* Opening a device or a pipe must not wait. */
+static int read_map(const char *file, struct ibcc_jobs *map, struct stat *st, struct ibcc_why *why)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rc = 0;
+	char *text = NULL;
+	size_t len = 0;
+
+	if (fd < 0 || fstat(fd, st))
+		rc = ibcc_why_set(why, -errno, "%s", strerror(errno));
+	else if (!S_ISREG(st->st_mode))
+		rc = ibcc_why_set(why, -EINVAL, "it is not a regular file");
+	else if (!(text = read_file(fd, &len, why)))
+		rc = -EIO;
+	if (!rc)
+		rc = ibcc_jobs_parse(map, text, len, why);
+	free(text);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
+	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* Reads the file if it was replaced since the last time. Returns whether there is a new map. After
+ * an error the old map stays until it is too old.
+ */
+static bool look_at_file(struct ibcc_service_jobs *j, const struct ibcc_config *config)
+{
+	struct ibcc_why why = { "" };
+	struct ibcc_jobs map = { 0 };
+	struct stat st = { .st_size = -1 };
+
+	if (!config->jobs_file[0] || stat(config->jobs_file, &st)) {
+		bool gone = !config->jobs_file[0] || errno == ENOENT || errno == ENOTDIR;
+
+		j->trouble.text[0] = '\0';
+		if (gone && j->has_map)
+			ibcc_why_set(&j->trouble, 0, "%s is gone", config->jobs_file);
+		else if (!gone)
+			ibcc_why_set(&j->trouble, 0, "%s cannot be read: %s", config->jobs_file,
+				     strerror(errno));
+		j->seen.st_size = -1;
+		return false;
+	}
+	if (j->seen.st_size >= 0 && is_same_file(&st, &j->seen))
+		return false;
+	j->seen = st;
+	if (read_map(config->jobs_file, &map, &st, &why)) {
+		ibcc_why_set(&j->trouble, 0, "%s cannot be read: %s", config->jobs_file, why.text);
+		return false;
+	}
+	j->seen = st;
+	j->trouble.text[0] = '\0';
+	keep_back(&map, config->jobs_names);
+	forget_map(j);
+	j->map = map;
+	j->has_map = true;
+	return true;
+}
+
+static int match(struct ibcc_service_jobs *j, const struct ibcc_topo *t)
+{
+	int rc;
+
+	if (j->matched)
+		ibcc_whose_hosts_fini(&j->hosts);
+	rc = ibcc_whose_hosts_find(&j->map, t,
+				   j->has_pattern ? name_by_pattern : ibcc_whose_first_word,
+				   &j->pattern, &j->hosts);
+	j->matched = !rc;
+	return rc;
+}
+
+/* The jobs of the worst roots of the last polling cycle, by the map that is there. */
+static int share_roots(struct ibcc_service_jobs *j, const struct ibcc_cycle *c, double pace)
+{
+	const struct ibcc_estimate *e = &c->estimate;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < e->n_roots && i < ROOTS_MAX && !rc; i++) {
+		struct ibcc_whose_evidence v;
+		double ms = (double)e->root[i].interval_ns / 1e6 * pace;
+
+		rc = ibcc_whose_evidence_take(c->topo, &e->root[i], j->end_ms - (int64_t)ms,
+					      j->end_ms, &v);
+		if (rc)
+			break;
+		rc = ibcc_whose_share_out(&j->map, &j->hosts, c->topo, &v, &j->share[i]);
+		if (!rc) {
+			memcpy(j->root[i], v.root, sizeof(j->root[i]));
+			j->n_shares++;
+		}
+		ibcc_whose_evidence_fini(&v);
+	}
+	return rc;
+}
+
+/* How many milliseconds of the host's clock one of the counters' clock takes. */
+static double pace_of(const struct ibcc_service_jobs *j, const struct ibcc_cycle *c, int64_t now_ms)
+{
+	double fabric_ms = (double)c->estimate.interval_ns / 1e6, pace;
+
+	if (!ibcc_collector_uses_fabric_clock(c->collector) || !j->end_ms || fabric_ms <= 0)
+		return 1;
+	pace = (double)(now_ms - j->end_ms) / fabric_ms;
+	return pace < 1 / PACE_MAX ? 1 / PACE_MAX : pace > PACE_MAX ? PACE_MAX : pace;
+}
+
+/* Without memory nothing is said about the jobs of this polling cycle. */
+void ibcc_service_look_at_jobs(struct ibcc_service *s)
+{
+	struct ibcc_service_jobs *j = s->jobs;
+	const struct ibcc_cycle *c = &s->cycle;
+	int64_t now_ms = realtime_ms();
+	double pace = pace_of(j, c, now_ms);
+	bool fresh = look_at_file(j, &s->config);
+
+	forget_shares(j);
+	j->begin_ms = now_ms - (int64_t)((double)c->estimate.interval_ns / 1e6 * pace);
+	j->end_ms = now_ms;
+	if (!j->has_map || match(j, c->topo))
+		return;
+	if (!ibcc_whose_is_old(&j->map, now_ms / 1000))
+		(void)share_roots(j, c, pace);
+	if (!s->listens)
+		return;
+	(void)ibcc_whose_account_note(j->account, c->topo, &c->estimate, now_ms, pace);
+	if (fresh)
+		(void)ibcc_whose_account_settle(j->account, &j->map, &j->hosts, c->topo);
+}
+
+/* Why the map is not used, or why a part of it may be missing; empty: it is as it should be. */
+static void judge(const struct ibcc_service_jobs *j, int64_t now_s, struct ibcc_why *why)
+{
+	struct ibcc_text x = { .buf = why->text, .len = sizeof(why->text) };
+	long long age_s = (long long)(now_s - j->map.made_s);
+
+	why->text[0] = '\0';
+	if (j->trouble.text[0])
+		ibcc_text_say(&x, "%s", j->trouble.text);
+	if (j->has_map && j->map.trouble[0])
+		ibcc_text_say(&x, "%s", j->map.trouble);
+	if (j->has_map && age_s >= 0 && ibcc_whose_is_old(&j->map, now_s))
+		ibcc_text_say(&x,
+			      "the map of jobs is %lld s old, more than twice its period of %lld "
+			      "s, so congestion is assigned to no job: check the service ibcc-jobs",
+			      age_s, (long long)j->map.period_s);
+	else if (j->has_map && ibcc_whose_is_old(&j->map, now_s))
+		ibcc_text_say(&x,
+			      "the map of jobs was made %lld s from now, so congestion is "
+			      "assigned to no job: check the clocks of the hosts",
+			      -age_s);
+	else if (x.n)
+		ibcc_text_say(&x, j->has_map ? "the daemon uses the map from before until that is "
+					       "too old"
+					     : "congestion is assigned to no job until it can be "
+					       "read");
+}
+
+static json_t *text_or_null(const char *text)
+{
+	return text[0] ? ibcc_json_text(text) : json_null();
+}
+
+static uint32_t count_running(const struct ibcc_jobs *map, int64_t now_s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < map->n; i++)
+		n += map->job[i].start_s <= now_s &&
+		     (!map->job[i].end_s || map->job[i].end_s > now_s);
+	return n;
+}
+
+json_t *ibcc_service_jobs_status(const struct ibcc_service *s)
+{
+	const struct ibcc_service_jobs *j = s->jobs;
+	int64_t now_s = (int64_t)time(NULL);
+	struct ibcc_why why;
+	json_t *o, *names;
+
+	if (!j->has_map && !j->trouble.text[0])
+		return json_null();
+	judge(j, now_s, &why);
+	if (!j->has_map)
+		return json_pack("{sb so}", "used", 0, "text", text_or_null(why.text));
+	names = json_array();
+	for (uint32_t i = 0; j->matched && i < j->hosts.n_unmatched && i < IBCC_WHOSE_NAMED; i++)
+		json_array_append_new(names, ibcc_json_text(j->map.host[j->hosts.unmatched[i]]));
+	o = json_pack("{sb so so sI sI sI si si si si so}", "used",
+		      j->matched && !ibcc_whose_is_old(&j->map, now_s), "text",
+		      text_or_null(why.text), "source", ibcc_json_text(j->map.source), "made",
+		      (json_int_t)j->map.made_s, "age_s", (json_int_t)(now_s - j->map.made_s),
+		      "period_s", (json_int_t)j->map.period_s, "running",
+		      (int)count_running(&j->map, now_s), "hosts", (int)j->map.n_hosts, "adapters",
+		      j->matched ? (int)j->hosts.n_adapters : 0, "unmatched",
+		      j->matched ? (int)j->hosts.n_unmatched : 0, "unmatched_names", names);
+	return o;
+}
+
+static const char *role_of(const struct ibcc_whose_share *s, const struct ibcc_whose_part *p)
+{
+	if (!p->own_permille && !p->shared_permille)
+		return "victim";
+	return s->basis == IBCC_WHOSE_BY_WAITING ? "suspect" : "contributor";
+}
+
+static json_t *part_json(const struct ibcc_jobs *map, const struct ibcc_whose_share *s,
+			 const struct ibcc_whose_part *p)
+{
+	const struct ibcc_job *job = &map->job[p->job];
+
+	return json_pack("{so so so ss si si si si si}", "id", ibcc_json_text(job->id), "user",
+			 text_or_null(job->user), "name", text_or_null(job->name), "role",
+			 role_of(s, p), "share_permille", p->own_permille, "shared_permille",
+			 p->shared_permille, "contributors", (int)p->n_contributors, "victims",
+			 (int)p->n_victims, "wait_permille", p->victim_permille);
+}
+
+static json_t *share_json(const struct ibcc_service_jobs *j, uint32_t k)
+{
+	const struct ibcc_whose_share *s = &j->share[k];
+	json_t *list = json_array();
+	char words[SENTENCE];
+
+	for (uint32_t i = 0; list && i < s->n && i < PARTS_TOLD; i++)
+		json_array_append_new(list, part_json(&j->map, s, &s->part[i]));
+	ibcc_whose_words(&j->map, s, j->root[k], words, sizeof(words));
+	return json_pack("{ss si so so si}", "basis", ibcc_whose_basis_name(s->basis),
+			 "nobody_permille", s->nobody_permille, "text", text_or_null(words), "list",
+			 list, "left_out", s->n > PARTS_TOLD ? (int)(s->n - PARTS_TOLD) : 0);
+}
+
+/* The numbers of the jobs that ran on the host of an adapter in the last interval. */
+static json_t *jobs_at(const struct ibcc_service *s, const json_t *adapter)
+{
+	const struct ibcc_service_jobs *j = s->jobs;
+	json_t *list = json_array();
+	uint64_t guid;
+	uint32_t ep, host = IBCC_NONE;
+
+	if (!ibcc_json_read_guid(json_object_get(adapter, "node_guid"), &guid))
+		return list;
+	ep = ibcc_topo_find_endport(
+		s->cycle.topo, guid,
+		(unsigned int)json_integer_value(json_object_get(adapter, "port")));
+	if (ep < j->hosts.n_endports)
+		host = j->hosts.host[ep];
+	if (host == IBCC_NONE)
+		return list;
+	for (uint32_t k = j->hosts.first[host];
+	     k < j->hosts.first[host + 1] && json_array_size(list) < JOBS_OF_HOST; k++) {
+		const struct ibcc_job *job = &j->map.job[j->hosts.job[k]];
+
+		if (job->start_s * 1000 < j->end_ms &&
+		    (!job->end_s || job->end_s * 1000 > j->begin_ms))
+			json_array_append_new(list, ibcc_json_text(job->id));
+	}
+	return list;
+}
+
+static bool is_used(const struct ibcc_service_jobs *j)
+{
+	return j->has_map && j->matched && !ibcc_whose_is_old(&j->map, j->end_ms / 1000);
+}
+
+void ibcc_service_add_jobs_at(const struct ibcc_service *s, json_t *adapters)
+{
+	json_t *o;
+	size_t i;
+
+	json_array_foreach (adapters, i, o)
+		json_object_set_new(o, "jobs", is_used(s->jobs) ? jobs_at(s, o) : json_array());
+}
+
+void ibcc_service_add_jobs(const struct ibcc_service *s, json_t *roots)
+{
+	static const char *const lists[] = { "contributors", "candidates", "victims" };
+	json_t *o;
+	size_t i;
+
+	json_array_foreach (roots, i, o) {
+		json_object_set_new(o, "jobs",
+				    i < s->jobs->n_shares ? share_json(s->jobs, (uint32_t)i)
+							  : json_null());
+		for (size_t k = 0; k < sizeof(lists) / sizeof(lists[0]); k++)
+			ibcc_service_add_jobs_at(s, json_object_get(o, lists[k]));
+	}
+}
+
+/* Jobs with less than this share of a root's congestion come and go. */
+#define TELLING_PERMILLE 100u
+
+static uint64_t key_of(const struct ibcc_jobs *map, const struct ibcc_whose_share *s)
+{
+	uint64_t key = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct ibcc_whose_part *p = &s->part[i];
+		const char *role = role_of(s, p), *id = map->job[p->job].id;
+
+		if (p->n_victims || p->own_permille + p->shared_permille >= TELLING_PERMILLE)
+			key += ibcc_hash(ibcc_hash(IBCC_HASH_START, role, strlen(role)), id,
+					 strlen(id));
+	}
+	return key;
+}
+
+uint64_t ibcc_service_whose(const struct ibcc_service *s, uint32_t port, char *buf, size_t len)
+{
+	const struct ibcc_service_jobs *j = s->jobs;
+	const struct ibcc_estimate *e = &s->cycle.estimate;
+
+	buf[0] = '\0';
+	for (uint32_t i = 0; i < j->n_shares && i < e->n_roots; i++) {
+		if (e->root[i].port != port)
+			continue;
+		ibcc_whose_words(&j->map, &j->share[i], j->root[i], buf, len);
+		return key_of(&j->map, &j->share[i]);
+	}
+	return 0;
+}
+
+json_t *ibcc_service_whose_text(const struct ibcc_service *s)
+{
+	char words[SENTENCE], all[2 * SENTENCE] = "";
+	struct ibcc_text x = { .buf = all, .len = sizeof(all) };
+
+	for (uint32_t i = 0; i < s->jobs->n_shares && i < 2; i++) {
+		ibcc_whose_words(&s->jobs->map, &s->jobs->share[i], s->jobs->root[i], words,
+				 sizeof(words));
+		if (words[0])
+			ibcc_text_add(&x, "%s%s", x.n ? ". Then " : "", words);
+	}
+	return text_or_null(all);
+}

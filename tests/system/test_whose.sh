@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
+# shellcheck shell=bash
+# Whose job it is: a map of jobs names the job that fills a slow receiver and the job that suffers, in status, plan, top and
+# the journal. New jobs on the same hosts are not the old ones. A hostile name harms no output, and an old map is not used.
+. "$(dirname "$0")/lib.sh"
+
+now() { date +%s; }
+# map PERIOD_S JOB...: replaces the map; a job is a JSON object. MADE is when it was made, if not now.
+map()
+{
+	local period=$1 IFS=,
+	shift
+	printf '{"version": 1, "made_s": %s, "period_s": %s, "source": "file", "jobs": [%s]}\n' "${MADE:-$(now)}" "$period" "$*" >"$TMP/jobs.new"
+	mv "$TMP/jobs.new" "$TMP/jobs.json"
+}
+# job ID USER NAME START_S END_S HOST...
+job()
+{
+	jq -cn --arg id "$1" --arg user "$2" --arg name "$3" --argjson start "$4" --argjson end "$5" --arg hosts "${*:6}" \
+		'{id: $id, user: $user, name: $name, start_s: $start, end_s: $end, hosts: ($hosts | split(" "))}'
+}
+status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
+passes() { status .now.pass; }
+begun=$(($(now) - 600))
+
+# The switch before the slow receiver marks, and adapters count the marks without being throttled: so the same adapters
+# contribute and suffer all the time.
+{
+	cat "$SCENARIO"
+	echo 'congestion_control:'
+	echo '  switch: {threshold: 12, victim_mask: [2]}'
+	echo '  ca: {ccti_timer: 10, ccti_increase: 1}'
+	echo '  cct: {shape: linear, max_delay_packets: 0}'
+} >"$TMP/marked.yaml"
+start_sim "$TMP/marked.yaml"
+start_opensm --plugin
+start_tuned "metrics_file: $TMP/metrics.prom"
+wait_until 30 status '.now.roots[0].victims == 1' || fail "no root with a victim: $(jq -c .now.roots "$TMP/status.json")"
+check "without a map nothing is said of jobs" jq -e '.jobs == null and .whose == null and .now.roots[0].jobs == null' "$TMP/status.json"
+tune status >"$TMP/text" 2>"$TMP/tune.log"
+without "nor for people" "$TMP/text" -i '^job'
+
+# The daemon reads the map after a polling cycle. So the third one after it has the jobs.
+map 600 "$(job 4711 ann cfd "$begun" 0 source1 source2 source3)" "$(job 4712 bob lammps "$begun" 0 source4 node99)"
+first=$(passes)
+wait_until 30 status ".now.pass >= $first + 3" || fail "no polling cycle"
+named='.jobs.used and (.now.roots[0].jobs | .basis != "waiting" and
+	any(.list[]; .id == "4711" and .user == "ann" and .name == "cfd" and .role == "contributor" and .share_permille == 1000 and .contributors == 3) and
+	any(.list[]; .id == "4712" and .role == "victim" and .victims == 1 and .wait_permille > 100))'
+check "three cycles later status names the job that contributes and the one that suffers" jq -e "$named" "$TMP/status.json"
+sentence='job 4711 (ann, cfd) fills destination1 (leaf2 port 2); job 4712 (bob, lammps) is blocked'
+equal "in a sentence" "$(jq -r .whose "$TMP/status.json")" "$sentence"
+equal "each sender has its job" "$(jq -r '[.now.blocked[] | "\(.node) \(.jobs | join(","))"] | sort | join("; ")' "$TMP/status.json")" \
+	'source1 4711; source2 4711; source3 4711; source4 4712'
+equal "a host without an adapter is named" "$(jq -c '[.jobs.unmatched, .jobs.unmatched_names]' "$TMP/status.json")" '[1,["node99"]]'
+tune status >"$TMP/text" 2>"$TMP/tune.log" || fail status
+check "status has it for people" grep -q '^Jobs: *job 4711 (ann, cfd) fills destination1' "$TMP/text"
+check "with the map" grep -q '^Job map: *2 jobs on 5 hosts, from file, .* no adapter has the name of 1 of 5 hosts: node99' "$TMP/text"
+tune plan >"$TMP/text" 2>"$TMP/tune.log" || fail plan
+check "plan has the sentence" grep -q '^Jobs: job 4711 (ann, cfd) fills destination1' "$TMP/text"
+check "and the column JOB" grep -Eq '^ *1 victim +source4 .* 4712 *$' "$TMP/text"
+tune plan -j >"$TMP/plan.json" 2>"$TMP/tune.log" || fail "plan -j"
+check "plan -j has the jobs of root and senders" jq -e '(.roots[0].jobs.list | length == 2) and ([.roots[0].contributors[].jobs[]] | unique == ["4711"])' "$TMP/plan.json"
+TERM=xterm timeout 60 script -qec "stty rows 60 cols 200; NO_COLOR=1 $IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml top --limit 1" /dev/null </dev/null >"$TMP/text" || fail top
+check "top has sentence and column" sh -c 'grep -q "Jobs *job 4711 (ann, cfd) fills" "$1" && grep -q "STATUS *JOB" "$1" && grep -Eq "leaf2 .* 4711" "$1"' - "$TMP/text"
+wait_until 60 grep -q "jobs: $sentence" "$TMP/tuned.log" || fail "the journal: $(grep jobs: "$TMP/tuned.log")"
+ok "the journal names the jobs of an admitted root"
+
+# A bundle without names has nothing of the jobs; nor has a record of a probe.
+tune bundle --anonymous -o "$TMP/bundle" >"$TMP/bundle.log" 2>&1 || fail "bundle: $(cat "$TMP/bundle.log")"
+tune probe --save "$TMP/probe.json" >"$TMP/probe.log" 2>&1 || fail "probe: $(cat "$TMP/probe.log")"
+{ zcat -f "$TMP/bundle"; cat "$TMP/probe.json"; } >"$TMP/records"
+without "bundle and probe record name no job" "$TMP/records" -E '4711|lammps|"ann"|\bcfd\b'
+
+# Others run on the same hosts; one host has two jobs. The old jobs ended before.
+ended=$(now)
+hostile=$(printf '"\033[2J<b>&\\\n%s' "$(head -c 5000 /dev/zero | tr '\0' x)")
+map 600 "$(job 4711 ann cfd "$begun" "$ended" source1 source2 source3)" "$(job 4712 bob lammps "$begun" "$ended" source4)" \
+	"$(job 4713 cid "$hostile" "$ended" 0 source1 source2)" "$(job 4714 dan 'a,b' "$ended" 0 source1)"
+first=$(passes)
+wait_until 30 status ".now.pass >= $first + 3" || fail "no polling cycle"
+check "three cycles later the new jobs are named and no old one" jq -e '[.now.roots[0].jobs.list[].id] | sort == ["4713", "4714"]' "$TMP/status.json"
+check "a shared host is shown as shared, and nobody's as nobody's" jq -e '.now.roots[0].jobs |
+	any(.list[]; .id == "4713" and .share_permille > 250 and .share_permille < 420 and .shared_permille > 250) and
+	any(.list[]; .id == "4714" and .share_permille == 0 and .shared_permille > 250) and .nobody_permille > 250' "$TMP/status.json"
+tune status >"$TMP/text" 2>"$TMP/tune.log" || fail status
+tune plan >>"$TMP/text" 2>"$TMP/tune.log" || fail plan
+tune report --html "$TMP/report.html" >"$TMP/report.log" 2>&1 || fail "report: $(cat "$TMP/report.log")"
+check "the hostile name is there" grep -q 'cid' "$TMP/text"
+without "and controls no terminal" "$TMP/text" -P '\033'
+without "nor the journal" "$TMP/tuned.log" -P '\033'
+without "nor the report" "$TMP/report.html" -F '<b>&'
+
+# A file that is no map is one sentence, and the map from before stays. Pipes do not stop a cycle.
+echo '{' >"$TMP/jobs.new" && mv "$TMP/jobs.new" "$TMP/jobs.json"
+wait_until 30 status '.jobs.text // "" | test("jobs.json cannot be read: ")' || fail "nothing is said of a bad file: $(jq -c .jobs "$TMP/status.json")"
+check "a file that is no map is one sentence, and the map from before is used" jq -e '.jobs.used and (.now.roots[0].jobs.list | length == 2)' "$TMP/status.json"
+rm "$TMP/jobs.json" && mkfifo "$TMP/jobs.json"
+wait_until 30 status '.jobs.text // "" | test("it is not a regular file")' || fail "nothing is said of a pipe: $(jq -c .jobs "$TMP/status.json")"
+first=$(passes)
+wait_until 30 status ".now.pass >= $first + 2" || fail "a pipe stops the daemon"
+ok "a pipe stops no cycle"
+
+# An old map is not used.
+MADE=$(($(now) - 61)) map 30 "$(job 4711 ann cfd "$begun" 0 source1 source2 source3)"
+wait_until 30 status '.jobs.text // "" | test("the map of jobs is .* s old, more than twice its period of 30 s")' || fail "an old map: $(jq -c .jobs "$TMP/status.json")"
+check "an old map is not used, and status says so" jq -e '.jobs.used == false and .whose == null and .now.roots[0].jobs == null' "$TMP/status.json"
+
+# A site keeps names back.
+write_config 'jobs_names: none' && kill -HUP "$TUNED_PID"
+map 600 "$(job 4711 ann cfd "$begun" 0 source1 source2 source3)"
+wait_until 30 status '.whose == "job 4711 fills destination1 (leaf2 port 2)"' || fail "names kept back: $(jq -c .whose "$TMP/status.json")"
+check "names that the site keeps back are nowhere" jq -e '.now.roots[0].jobs.list[0] | .user == null and .name == null' "$TMP/status.json"
