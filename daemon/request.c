@@ -32,7 +32,7 @@ static const struct command commands[] = {
 	{ "repair", IBCC_JOB_REPAIR, true },     { "probe", IBCC_JOB_PROBE, false },
 	{ "confirm", IBCC_JOB_CONFIRM, true },   { "cancel", IBCC_JOB_CANCEL, true },
 	{ "report", IBCC_JOB_REPORT, false },    { "bundle", IBCC_JOB_BUNDLE, false },
-	{ "what-if", IBCC_JOB_WHAT_IF, false },
+	{ "what-if", IBCC_JOB_WHAT_IF, false },  { "jobs", IBCC_JOB_JOBS, false },
 };
 
 static const struct command *find_command(const char *name)
@@ -42,6 +42,32 @@ static const struct command *find_command(const char *name)
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (!strcmp(commands[i].name, name))
 			return &commands[i];
+	return NULL;
+}
+
+#define SINCE_DEFAULT_S 86400u
+#define SINCE_MAX_S     (366u * 86400u)
+
+/* Reads the arguments of the request for jobs; returns a sentence if they are wrong. */
+static const char *read_jobs(struct ibcc_job *j, const json_t *args)
+{
+	const json_t *since = json_object_get(args, "since_s");
+	const json_t *user = json_object_get(args, "user"), *job = json_object_get(args, "job");
+	json_int_t since_s = SINCE_DEFAULT_S;
+
+	if ((since || user || job) && j->kind != IBCC_JOB_JOBS)
+		return "only jobs takes since_s, user and job";
+	if (since && (!ibcc_json_read_whole(since, SINCE_MAX_S, &since_s) || !since_s))
+		return "since_s must be a number in 1..31622400";
+	if (user && (!json_is_string(user) || json_string_length(user) >= sizeof(j->user)))
+		return "user must be a name of at most 63 bytes";
+	if (job && (!json_is_string(job) || json_string_length(job) >= sizeof(j->job)))
+		return "job must be a number of the batch system, of at most 63 bytes";
+	j->since_s = (uint32_t)since_s;
+	if (user)
+		snprintf(j->user, sizeof(j->user), "%s", json_string_value(user));
+	if (job)
+		snprintf(j->job, sizeof(j->job), "%s", json_string_value(job));
 	return NULL;
 }
 
@@ -156,6 +182,7 @@ struct ibcc_job *ibcc_request_job(const struct ibcc_jsonl_request *r, json_t **r
 	} else {
 		j->kind = c->kind;
 		error = read_args(j, args, &why);
+		error = error ? error : read_jobs(j, args);
 	}
 	if (!j || error) {
 		ibcc_job_free(j);

@@ -214,6 +214,10 @@ static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
 		j->err = ibcc_service_history(w->service, j->id, j->limit, j->series, &j->result,
 					      &j->why);
 		break;
+	case IBCC_JOB_JOBS:
+		j->err = ibcc_service_jobs(w->service, j->since_s, j->user, j->job, &j->result,
+					   &j->why);
+		break;
 	case IBCC_JOB_RECONFIGURE:
 		j->err = ibcc_service_reconfigure(w->service, &j->config, j->cc_key);
 		if (j->err)

@@ -39,6 +39,7 @@ enum ibcc_job_kind {
 	IBCC_JOB_BUNDLE, /* waits like IBCC_JOB_PLAN */
 	IBCC_JOB_WHAT_IF,
 	IBCC_JOB_HISTORY,
+	IBCC_JOB_JOBS, /* of the batch system */
 	IBCC_JOB_RECONFIGURE,
 	/* Jobs of the worker itself. */
 	IBCC_JOB_PREDICTED, /* a prediction has ended */
@@ -74,6 +75,8 @@ struct ibcc_job {
 	bool series;                  /* history: with the measurements */
 	json_t *set;                  /* what if: owned */
 	char filter[128];             /* show: empty for all */
+	uint32_t since_s;             /* jobs: seen within this time */
+	char user[64], job[64];       /* jobs: of this user, with this number; empty: any */
 	struct ibcc_config config;    /* reconfigure */
 	uint64_t cc_key;
 	bool want_metrics; /* polling cycle */

@@ -44,6 +44,7 @@ static bool changes(enum ibcc_job_kind kind)
 	case IBCC_JOB_BUNDLE:
 	case IBCC_JOB_WHAT_IF:
 	case IBCC_JOB_HISTORY:
+	case IBCC_JOB_JOBS:
 	case IBCC_JOB_RECONFIGURE:
 	case IBCC_JOB_PREDICTED:
 	case IBCC_JOB_GONE: break;

@@ -199,6 +199,11 @@ int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
  */
 int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit, bool series,
 			 json_t **out, struct ibcc_why *why);
+/* What jobs did and suffered that were seen in the last `since_s` seconds, of a user and with a
+ * number ("": any): {"schema","since","jobs":[...]}. -EACCES: users are kept back.
+ */
+int ibcc_service_jobs(struct ibcc_service *s, uint32_t since_s, const char *user, const char *id,
+		      json_t **out, struct ibcc_why *why);
 /* Everything about the last polling cycle in one object:
  * {"schema","version","made","host","status","error","plan","map","settings","history","series"}.
  * Settings and history are lists. What is not known is null, and then "error" may say why. Sends no

@@ -19,6 +19,7 @@
 #include <ibcc/text.h>
 #include <ibcc/whose_account.h>
 
+#include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 
 #define ROOTS_MAX    32u /* roots whose jobs are named */
@@ -279,6 +280,16 @@ static double pace_of(const struct ibcc_service_jobs *j, const struct ibcc_cycle
 	return pace < 1 / PACE_MAX ? 1 / PACE_MAX : pace > PACE_MAX ? PACE_MAX : pace;
 }
 
+/* What cannot be stored now is stored with what the next map brings. */
+static void store(struct ibcc_service *s)
+{
+	uint32_t n;
+	const struct ibcc_whose_row *row = ibcc_whose_account_rows(s->jobs->account, &n);
+
+	if (n && s->state && !ibcc_state_add_jobs(s->state, row, n, (int64_t)time(NULL)))
+		ibcc_whose_account_clear(s->jobs->account);
+}
+
 /* Without memory nothing is said about the jobs of this polling cycle. */
 void ibcc_service_look_at_jobs(struct ibcc_service *s)
 {
@@ -298,8 +309,10 @@ void ibcc_service_look_at_jobs(struct ibcc_service *s)
 	if (!s->listens)
 		return;
 	(void)ibcc_whose_account_note(j->account, c->topo, &c->estimate, now_ms, pace);
-	if (fresh)
-		(void)ibcc_whose_account_settle(j->account, &j->map, &j->hosts, c->topo);
+	if (!fresh)
+		return;
+	(void)ibcc_whose_account_settle(j->account, &j->map, &j->hosts, c->topo);
+	store(s);
 }
 
 /* Why the map is not used, or why a part of it may be missing; empty: it is as it should be. */
@@ -506,4 +519,49 @@ json_t *ibcc_service_whose_text(const struct ibcc_service *s)
 			ibcc_text_add(&x, "%s%s", x.n ? ". Then " : "", words);
 	}
 	return text_or_null(all);
+}
+
+/* Names that were kept before the site wanted them kept back. */
+static void keep_back_json(json_t *list, int names)
+{
+	json_t *o;
+	size_t i;
+
+	json_array_foreach (list, i, o) {
+		if (names == IBCC_JOBS_NAMES_JOBS || names == IBCC_JOBS_NAMES_NONE)
+			json_object_set_new(o, "user", json_null());
+		if (names == IBCC_JOBS_NAMES_USERS || names == IBCC_JOBS_NAMES_NONE)
+			json_object_set_new(o, "name", json_null());
+	}
+}
+
+int ibcc_service_jobs(struct ibcc_service *s, uint32_t since_s, const char *user, const char *id,
+		      json_t **out, struct ibcc_why *why)
+{
+	int64_t now_s = (int64_t)time(NULL);
+	bool users = s->config.jobs_names == IBCC_JOBS_NAMES_ALL ||
+		     s->config.jobs_names == IBCC_JOBS_NAMES_USERS;
+	int rc;
+	json_t *list;
+
+	if (user[0] && !users)
+		return ibcc_why_set(
+			why, -EACCES,
+			"the configuration keeps users back (jobs_names): ask for a job "
+			"by its number");
+	rc = ibcc_service_open_state(s, why);
+	if (rc)
+		return rc;
+	list = ibcc_state_jobs(s->state, now_s - since_s, user, id, &rc);
+	/* On a new host there is no file, and only the daemon may create one. */
+	if (!list && access(s->config.state_file, F_OK) && errno == ENOENT)
+		list = json_array();
+	if (!list)
+		return ibcc_why_set(why, rc, "%s",
+				    ibcc_state_trouble(s->state) ? ibcc_state_trouble(s->state)
+								 : "the state file cannot be read");
+	keep_back_json(list, s->config.jobs_names);
+	*out = json_pack("{si sI so}", "schema", IBCC_REPORT_SCHEMA, "since",
+			 (json_int_t)(now_s - since_s), "jobs", list);
+	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
 }

@@ -215,6 +215,9 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 	} else if (!strcmp(command, "history")) {
 		rc = ibcc_service_history(s, tune_int(args, "id"), t->limit,
 					  json_is_true(json_object_get(args, "series")), out, why);
+	} else if (!strcmp(command, "jobs")) {
+		rc = ibcc_service_jobs(s, (uint32_t)tune_int(args, "since_s"),
+				       tune_str(args, "user"), tune_str(args, "job"), out, why);
 	} else {
 		rc = ibcc_why_set(why, -EOPNOTSUPP,
 				  "%s needs ibcc-tuned, which is not running: start it", command);

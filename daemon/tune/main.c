@@ -64,6 +64,8 @@ static const struct command commands[] = {
 	  "what-if --set ccti_timer=30" },
 	{ "history", tune_history, 1, false, false, "[ID]",
 	  "list what was changed, when, by which user, and its effect", "history --limit 5" },
+	{ "jobs", tune_jobs, 1, false, false, "[JOBID]",
+	  "list which jobs caused congestion, and which suffered", "jobs --since 24h" },
 	{ "ooo-check", tune_ooo_check, 0, false, false, "",
 	  "count the out-of-order packets at this host's adapters", "ooo-check" },
 	{ "help", tune_help, 1, true, false, "[COMMAND]",
@@ -187,6 +189,12 @@ static const struct ibcc_option rows[] = {
 	  .at = offsetof(struct args, t.skip_unsupported), .commands = "plan apply" },
 	{ "series", 0, IBCC_OPTION_FLAG, NULL, "with -j: add the measurements of the last 24 hours",
 	  .at = offsetof(struct args, t.series), .commands = "history" },
+	{ "since", 0, IBCC_OPTION_TEXT, "TIME",
+	  "list jobs that were seen within this time, such as\n"
+	  "90m, 24h or 7d (default 24h)",
+	  .at = offsetof(struct args, t.since), .commands = "jobs" },
+	{ "user", 0, IBCC_OPTION_TEXT, "NAME", "list only jobs of this user",
+	  .at = offsetof(struct args, t.user), .commands = "jobs" },
 	{ "plot", 0, IBCC_OPTION_TEXT, "FILE", "plot the last 24 hours to an SVG file",
 	  .at = offsetof(struct args, t.plot), .commands = "history" },
 	{ "limit", 0, IBCC_OPTION_TEXT, "N",
@@ -200,12 +208,13 @@ static const struct ibcc_option rows[] = {
 	  "plan: print the changes as CSV, or with --root the\n"
 	  "plan: senders of that root\n"
 	  "show: print the table as CSV\n"
-	  "probe: print the tables as CSV",
-	  .at = offsetof(struct args, o.csv), .commands = "plan show probe" },
+	  "probe: print the tables as CSV\n"
+	  "jobs: print the table as CSV",
+	  .at = offsetof(struct args, o.csv), .commands = "plan show probe jobs" },
 	{ "columns", 0, IBCC_OPTION_TEXT, "NAME,...", "show only these columns",
-	  .at = offsetof(struct args, o.columns), .commands = "plan show probe" },
+	  .at = offsetof(struct args, o.columns), .commands = "plan show probe jobs" },
 	{ "sort", 0, IBCC_OPTION_TEXT, "[-]NAME", "sort by this column, with - in descending order",
-	  .at = offsetof(struct args, o.sort), .commands = "plan show probe" },
+	  .at = offsetof(struct args, o.sort), .commands = "plan show probe jobs" },
 	{ "protect", 0, IBCC_OPTION_FLAG, NULL, "require the key for reading as well",
 	  .at = offsetof(struct args, t.protect), .commands = "key" },
 	{ "lease", 0, IBCC_OPTION_TEXT, "SECONDS",

@@ -40,6 +40,8 @@ struct tune {
 	uint64_t new_key;     /* key: the key in the file */
 	unsigned int limit;   /* history: number of entries */
 	bool series;          /* history: with the measurements */
+	const char *since;    /* jobs: seen within this time; NULL: 24h */
+	const char *user;     /* jobs: of this user; NULL: any */
 	const char *plot;     /* history: draw the measurements into this file; NULL: no */
 	unsigned int looks;   /* top: number of views; 0: no limit */
 	uint32_t watch_ms;    /* top, status: interval between views; 0: status shows one view */
@@ -78,6 +80,7 @@ int tune_top(struct tune *t);
 int tune_show(struct tune *t);
 int tune_report(struct tune *t);
 int tune_history(struct tune *t);
+int tune_jobs(struct tune *t);
 int tune_ooo_check(struct tune *t);
 int tune_probe(struct tune *t);
 int tune_what_if(struct tune *t);

@@ -21,6 +21,7 @@
 #include <ibcc/why.h>
 
 struct ibcc_state;
+struct ibcc_whose_row; /* <ibcc/whose_account.h> */
 
 /* Settings of ours of which the file does not know any more what was there before us, or what we
  * wrote, since rows of it are damaged.
@@ -238,6 +239,17 @@ int ibcc_state_add_sample(struct ibcc_state *s, const struct ibcc_state_sample *
  * "at". NULL with *err.
  */
 json_t *ibcc_state_series(struct ibcc_state *s, int *err);
+
+/* Adds sums of jobs to those that are there, and forgets jobs that were last seen more than 30 days
+ * before `now_s`, or after it, or that are not among the last few thousand. All or nothing. -EIO.
+ */
+int ibcc_state_add_jobs(struct ibcc_state *s, const struct ibcc_whose_row *row, uint32_t n,
+			int64_t now_s);
+/* Jobs that were seen at `since_s` or later, of a user and with a number ("": any), those that did
+ * most harm first, 1000 at most, as a JSON array. NULL with *err.
+ */
+json_t *ibcc_state_jobs(struct ibcc_state *s, int64_t since_s, const char *user, const char *id,
+			int *err);
 
 /* The newest transactions, newest first, as a JSON array; those of one number with its changes.
  * NULL with *err: -ENOENT, -EIO.

@@ -66,6 +66,23 @@ check "top has sentence and column" sh -c 'grep -q "Jobs *job 4711 (ann, cfd) fi
 wait_until 60 grep -q "jobs: $sentence" "$TMP/tuned.log" || fail "the journal: $(grep jobs: "$TMP/tuned.log")"
 ok "the journal names the jobs of an admitted root"
 
+# What jobs did adds up once a map is there that was made after the cycles.
+jobs() { tune jobs -j "${@:2}" >"$TMP/jobs.answer" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/jobs.answer"; }
+settled()
+{
+	map 600 "$(job 4711 ann cfd "$begun" 0 source1 source2 source3)" "$(job 4712 bob lammps "$begun" 0 source4 node99)"
+	sleep 1
+	jobs 'any(.jobs[]; .id == "4711" and .contributor_ms > 0) and any(.jobs[]; .id == "4712" and .victim_ms > 0)'
+}
+wait_until 60 settled || fail "jobs: $(cat "$TMP/jobs.answer")"
+check "the command jobs has the one as contributor and the other as victim" jq -e '
+	.jobs[0].id == "4711" and .jobs[0].victim_ms == 0 and .jobs[0].worst_root == "destination1 (leaf2 port 2)" and .jobs[0].sent_bytes > 0 and
+	.jobs[1].id == "4712" and .jobs[1].contributor_ms == 0 and .jobs[1].harm_ms == 0 and .jobs[1].end == null' "$TMP/jobs.answer"
+check "by user" jobs '[.jobs[].id] == ["4712"]' --user bob
+check "and by number" jobs '[.jobs[].id] == ["4711"]' --since 1h 4711
+tune jobs >"$TMP/text" 2>"$TMP/tune.log" || fail jobs
+check "and as a table" grep -Eq '^ *4711 +ann +cfd ' "$TMP/text"
+
 # A bundle without names has nothing of the jobs; nor has a record of a probe.
 tune bundle --anonymous -o "$TMP/bundle" >"$TMP/bundle.log" 2>&1 || fail "bundle: $(cat "$TMP/bundle.log")"
 tune probe --save "$TMP/probe.json" >"$TMP/probe.log" 2>&1 || fail "probe: $(cat "$TMP/probe.log")"
@@ -90,6 +107,26 @@ check "the hostile name is there" grep -q 'cid' "$TMP/text"
 without "and controls no terminal" "$TMP/text" -P '\033'
 without "nor the journal" "$TMP/tuned.log" -P '\033'
 without "nor the report" "$TMP/report.html" -F '<b>&'
+
+# No moment after its end is the old job's, and the figures outlive the daemon.
+before=$(jobs '.jobs[0].contributor_ms' 4711)
+later()
+{
+	map 600 "$(job 4711 ann cfd "$begun" "$ended" source1 source2 source3)" "$(job 4715 cid fft "$ended" 0 source1 source2 source3)"
+	sleep 1
+	jobs '.jobs[0].contributor_ms > 3000' 4715
+}
+wait_until 60 later || fail "jobs: $(cat "$TMP/jobs.answer")"
+after=$(jobs '.jobs[0].contributor_ms' 4711)
+# The cycles up to its end, if they were not charged before.
+[ "$after" -le $((before + 2000 + 10 * INTERVAL_MS)) ] || fail "the old job is charged: $before ms, then $after ms"
+for _ in 1 2 3; do later >"$TMP/later.log"; done
+equal "the old job is not charged any more" "$(jobs '.jobs[0].contributor_ms' 4711)" "$after"
+stop "$TUNED_PID"
+check "the figures outlive the daemon" jobs ".jobs[0].contributor_ms == $after" 4711
+start_tuned "metrics_file: $TMP/metrics.prom"
+map 600 "$(job 4713 cid "$hostile" "$ended" 0 source1 source2)" "$(job 4714 dan 'a,b' "$ended" 0 source1)"
+wait_until 30 status '.now.roots[0].jobs.list | length == 2' || fail "no jobs after a restart"
 
 # A file that is no map is one sentence, and the map from before stays. Pipes do not stop a cycle.
 echo '{' >"$TMP/jobs.new" && mv "$TMP/jobs.new" "$TMP/jobs.json"

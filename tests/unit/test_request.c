@@ -38,9 +38,44 @@ static void test_sudo(void **state)
 	assert_null(login_of(0, json_integer(7)));
 }
 
+/* Whether a request for jobs, or another one, is taken with these arguments; takes them over. */
+static bool takes(const char *command, json_t *args)
+{
+	json_t *object = json_pack("{ss so}", "command", command, "args", args);
+	struct ibcc_jsonl_request r = { .object = object, .pid = 7 };
+	json_t *refusal = NULL;
+	struct ibcc_job *j = ibcc_request_job(&r, &refusal);
+	bool taken = j;
+
+	ibcc_job_free(j);
+	json_decref(refusal);
+	json_decref(object);
+	return taken;
+}
+
+static void test_jobs(void **state)
+{
+	static const char long_name[] = "0123456789012345678901234567890123456789012345678901234567"
+					"890123456789";
+
+	(void)state;
+	assert_true(takes("jobs", json_object()));
+	assert_true(takes(
+		"jobs", json_pack("{si ss ss}", "since_s", 86400, "user", "ann", "job", "4711_3")));
+	assert_false(takes("jobs", json_pack("{si}", "since_s", 0)));
+	assert_false(takes("jobs", json_pack("{si}", "since_s", -1)));
+	assert_false(takes("jobs", json_pack("{ss}", "since_s", "1d")));
+	assert_false(takes("jobs", json_pack("{si}", "since_s", 367 * 86400)));
+	assert_false(takes("jobs", json_pack("{ss}", "user", long_name)));
+	assert_false(takes("jobs", json_pack("{ss}", "job", long_name)));
+	assert_false(takes("jobs", json_pack("{si}", "job", 4711)));
+	assert_false(takes("history", json_pack("{ss}", "user", "ann")));
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_sudo) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_sudo),
+					    cmocka_unit_test(test_jobs) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

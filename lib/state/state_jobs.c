@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Stores what jobs did and suffered, see <ibcc/whose_account.h>: sums over the life of each job. */
+#include <errno.h>
+#include <string.h>
+
+#include <ibcc/json.h>
+#include <ibcc/whose_account.h>
+
+#include "lib/state/state_db.h"
+
+#define DAY_S     86400
+#define KEEP_DAYS 30
+#define KEEP_JOBS 5000 /* of these, at most */
+#define MOST_ROWS 1000 /* of an answer */
+
+enum { N_SUMS = 8 };
+
+static const char add_sql[] =
+	"INSERT INTO job (start, end, seen, contributor, shared_contributor, suspect, victim,"
+	" shared_victim, harm, blocked, bytes, id, user, name)"
+	" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
+	" ON CONFLICT (id, start) DO UPDATE SET end = ?2, seen = max(seen, ?3),"
+	" contributor = contributor + ?4, shared_contributor = shared_contributor + ?5,"
+	" suspect = suspect + ?6, victim = victim + ?7, shared_victim = shared_victim + ?8,"
+	" harm = harm + ?9, blocked = blocked + ?10, bytes = bytes + ?11, user = ?13, name = ?14";
+static const char add_root_sql[] =
+	"INSERT INTO job_root (start, ms, id, root) VALUES (?1, ?2, ?3, ?4)"
+	" ON CONFLICT (id, start, root) DO UPDATE SET ms = ms + ?2";
+/* Of jobs that were seen later than now the clock was ahead. */
+static const char prune_sql[] =
+	"DELETE FROM job WHERE seen < ?1 OR seen > ?2 OR seen <="
+	" (SELECT seen FROM job WHERE seen <= ?2 ORDER BY seen DESC LIMIT 1 OFFSET ?3)";
+static const char prune_roots_sql[] =
+	"DELETE FROM job_root WHERE NOT EXISTS"
+	" (SELECT 1 FROM job WHERE job.id = job_root.id AND job.start = job_root.start)";
+static const char read_sql[] =
+	"SELECT id, user, name, start, end, seen, contributor, shared_contributor, suspect, victim,"
+	" shared_victim, harm, blocked, bytes,"
+	" (SELECT root FROM job_root AS r WHERE r.id = job.id AND r.start = job.start"
+	" ORDER BY ms DESC, root LIMIT 1)"
+	" FROM job WHERE seen >= ?1 AND (?2 = '' OR user = ?2) AND (?3 = '' OR id = ?3)"
+	" ORDER BY harm DESC, contributor DESC, blocked DESC, victim DESC, suspect DESC, start, id"
+	" LIMIT ?4";
+
+static int add(struct ibcc_state *s, const struct ibcc_whose_row *r)
+{
+	const int64_t number[] = { r->start_s,
+				   r->end_s,
+				   r->seen_s,
+				   r->contributor_ms,
+				   r->shared_contributor_ms,
+				   r->suspect_ms,
+				   r->victim_ms,
+				   r->shared_victim_ms,
+				   (int64_t)r->harm_ms,
+				   (int64_t)r->blocked_ms,
+				   (int64_t)r->sent_bytes };
+	const char *const text[] = { r->id, r->user, r->name };
+	int rc = ibcc_state_run(s, add_sql, number, 11, text, 3);
+
+	for (uint32_t i = 0; i < r->n_roots && !rc; i++) {
+		const int64_t root_number[] = { r->start_s, r->root[i].ms };
+		const char *const root_text[] = { r->id, r->root[i].name };
+
+		rc = ibcc_state_run(s, add_root_sql, root_number, 2, root_text, 2);
+	}
+	return rc;
+}
+
+int ibcc_state_add_jobs(struct ibcc_state *s, const struct ibcc_whose_row *row, uint32_t n,
+			int64_t now_s)
+{
+	const int64_t bounds[] = { now_s - KEEP_DAYS * DAY_S, now_s, KEEP_JOBS };
+	int rc =
+		s->writable && !sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) ? 0 : -EIO;
+
+	if (rc)
+		return rc;
+	for (uint32_t i = 0; i < n && !rc; i++)
+		rc = add(s, &row[i]);
+	if (!rc)
+		rc = ibcc_state_run(s, prune_sql, bounds, 3, NULL, 0);
+	if (!rc)
+		rc = ibcc_state_run(s, prune_roots_sql, NULL, 0, NULL, 0);
+	if (!rc && sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL))
+		rc = -EIO;
+	if (rc && !sqlite3_get_autocommit(s->db))
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
+}
+
+static json_t *text_or_null(sqlite3_stmt *st, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(st, column);
+
+	return text && *text ? ibcc_json_text(text) : json_null();
+}
+
+/* The file may be anyone's, so no sum is taken for more than a number. */
+static json_t *row_json(sqlite3_stmt *st)
+{
+	static const char *const sums[N_SUMS] = { "contributor_ms",   "shared_contributor_ms",
+						  "suspect_ms",       "victim_ms",
+						  "shared_victim_ms", "harm_ms",
+						  "blocked_ms",       "sent_bytes" };
+	const char *id = (const char *)sqlite3_column_text(st, 0);
+	int64_t end = sqlite3_column_int64(st, 4);
+	json_t *o = json_pack("{so so so sI so sI so}", "id", ibcc_json_text(id ? id : ""), "user",
+			      text_or_null(st, 1), "name", text_or_null(st, 2), "start",
+			      (json_int_t)sqlite3_column_int64(st, 3), "end",
+			      end ? json_integer((json_int_t)end) : json_null(), "seen",
+			      (json_int_t)sqlite3_column_int64(st, 5), "worst_root",
+			      text_or_null(st, 14));
+
+	for (int i = 0; o && i < N_SUMS; i++) {
+		int64_t v = sqlite3_column_int64(st, 6 + i);
+
+		json_object_set_new(o, sums[i], json_integer((json_int_t)(v < 0 ? 0 : v)));
+	}
+	return o;
+}
+
+json_t *ibcc_state_jobs(struct ibcc_state *s, int64_t since_s, const char *user, const char *id,
+			int *err)
+{
+	json_t *list = json_array();
+	sqlite3_stmt *st = NULL;
+	int step = SQLITE_ERROR;
+
+	/* A file of an earlier version has no such table, and no jobs. */
+	if (s->db && sqlite3_prepare_v2(s->db, read_sql, -1, &st, NULL))
+		return list;
+	if (s->db && !sqlite3_bind_int64(st, 1, since_s) &&
+	    !sqlite3_bind_text(st, 2, user, -1, SQLITE_STATIC) &&
+	    !sqlite3_bind_text(st, 3, id, -1, SQLITE_STATIC) &&
+	    !sqlite3_bind_int64(st, 4, MOST_ROWS))
+		while ((step = sqlite3_step(st)) == SQLITE_ROW)
+			json_array_append_new(list, row_json(st));
+	sqlite3_finalize(st);
+	if (step == SQLITE_DONE)
+		return list;
+	json_decref(list);
+	*err = -EIO;
+	return NULL;
+}
