@@ -28,7 +28,27 @@ struct ibcc_metrics_totals {
 };
 
 /* What the cycle does not know: the state of the service around it. */
+/* A job of the batch system, over all roots of the last polling cycle. */
+struct ibcc_metrics_job {
+	char id[64];
+	uint64_t share_permille; /* sum of its shares, by hosts of its own */
+	uint32_t blocked;        /* adapters of its hosts that are victims */
+};
+
+/* The jobs with the largest shares, and sums over the others: so there is a limit to the number of
+ * time series. There are no names of users or jobs.
+ */
+#define IBCC_METRICS_JOBS 10u
+struct ibcc_metrics_jobs {
+	bool known; /* there is a map of jobs that is used */
+	uint32_t n, running, unmatched;
+	uint64_t age_s;
+	struct ibcc_metrics_job job[IBCC_METRICS_JOBS], others;
+	uint64_t shared_permille, nobody_permille;
+};
+
 struct ibcc_metrics_service {
+	struct ibcc_metrics_jobs jobs;
 	bool apply, paused;
 	bool via_plugin;       /* a plugin is expected */
 	bool plugin_connected; /* it answers */

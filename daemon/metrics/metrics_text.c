@@ -83,6 +83,51 @@ static void node_label(struct ibcc_text *o, const char *label, const char *text)
 	ibcc_put(o, "\"");
 }
 
+static void share_of(struct ibcc_text *o, const char *label, const char *word, uint64_t permille)
+{
+	ibcc_put(o, "ibcc_job_congestion_share{");
+	ibcc_put(o, label);
+	ibcc_put(o, "=\"");
+	ibcc_put_label(o, word);
+	ibcc_put(o, "\"} ");
+	ibcc_put_parts(o, permille, 1000);
+	ibcc_put(o, "\n");
+}
+
+static void blocked_of(struct ibcc_text *o, const char *label, const char *word, uint64_t n)
+{
+	ibcc_put(o, "ibcc_job_blocked_adapters{");
+	ibcc_put(o, label);
+	ibcc_put(o, "=\"");
+	ibcc_put_label(o, word);
+	ibcc_put(o, "\"} ");
+	ibcc_put_u64(o, n);
+	ibcc_put(o, "\n");
+}
+
+static void jobs(struct ibcc_text *o, const struct ibcc_metrics_jobs *j)
+{
+	if (!j->known)
+		return;
+	GAUGE(o, "ibcc_job_map_age_seconds", "Age of the map of jobs and hosts.", j->age_s);
+	GAUGE(o, "ibcc_jobs_running", "Jobs that run, by this map.", j->running);
+	GAUGE(o, "ibcc_job_hosts_unmatched", "Hosts of this map that match no adapter.",
+	      j->unmatched);
+	head(o, "ibcc_job_congestion_share", "gauge",
+	     "Share of a job in the congestion, summed over the roots whose contributors are "
+	     "known.");
+	for (uint32_t i = 0; i < j->n; i++)
+		share_of(o, "job", j->job[i].id, j->job[i].share_permille);
+	share_of(o, "part", "other_jobs", j->others.share_permille);
+	share_of(o, "part", "shared_hosts", j->shared_permille);
+	share_of(o, "part", "no_job", j->nobody_permille);
+	head(o, "ibcc_job_blocked_adapters", "gauge",
+	     "Adapters of a job's hosts that are victims.");
+	for (uint32_t i = 0; i < j->n; i++)
+		blocked_of(o, "job", j->job[i].id, j->job[i].blocked);
+	blocked_of(o, "part", "other_jobs", j->others.blocked);
+}
+
 static void service(struct ibcc_text *o, const struct ibcc_metrics_service *s)
 {
 	static const char *const sm[] = { "NOT-ACTIVE", "DISCOVERING", "STANDBY", "MASTER", NULL };
@@ -100,6 +145,7 @@ static void service(struct ibcc_text *o, const struct ibcc_metrics_service *s)
 	one_of(o, "ibcc_owed_endports", "state", "away", s->owed_away);
 	COUNTER(o, "ibcc_set_mads_total", "Set MADs sent, by the daemon or the plugin for it.",
 		s->set_mads);
+	jobs(o, &s->jobs);
 	if (!s->via_plugin)
 		return;
 	GAUGE(o, "ibcc_plugin_connected", "Whether the OpenSM plugin is there and answers.",

@@ -361,6 +361,8 @@ json_t *ibcc_service_jobs_status(const struct ibcc_service *s);
  */
 void ibcc_service_add_jobs(const struct ibcc_service *s, json_t *roots);
 void ibcc_service_add_jobs_at(const struct ibcc_service *s, json_t *adapters);
+/* What metrics have of jobs. */
+void ibcc_service_jobs_metrics(const struct ibcc_service *s, struct ibcc_metrics_jobs *out);
 /* The jobs of the worst roots as a sentence, or null. */
 json_t *ibcc_service_whose_text(const struct ibcc_service *s);
 /* Starts a pause or ends it (NULL). A pause outlives the process. */

@@ -565,3 +565,67 @@ int ibcc_service_jobs(struct ibcc_service *s, uint32_t since_s, const char *user
 			 (json_int_t)(now_s - since_s), "jobs", list);
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
 }
+
+/* What a job did, over all roots. */
+struct job_sum {
+	uint32_t job, victims;
+	uint64_t share_permille;
+};
+
+static int by_sum(const void *a, const void *b)
+{
+	const struct job_sum *x = a, *y = b;
+
+	if (x->share_permille != y->share_permille)
+		return x->share_permille < y->share_permille ? 1 : -1;
+	if (x->victims != y->victims)
+		return x->victims < y->victims ? 1 : -1;
+	return (x->job > y->job) - (x->job < y->job);
+}
+
+static void sum_roots(const struct ibcc_service_jobs *j, struct job_sum *sum,
+		      struct ibcc_metrics_jobs *out)
+{
+	for (uint32_t i = 0; i < j->n_shares; i++) {
+		const struct ibcc_whose_share *s = &j->share[i];
+		bool known = s->basis != IBCC_WHOSE_BY_WAITING;
+		uint32_t own = 0;
+
+		for (uint32_t k = 0; k < s->n; k++) {
+			sum[s->part[k].job].victims += s->part[k].n_victims;
+			sum[s->part[k].job].share_permille += known ? s->part[k].own_permille : 0;
+			own += s->part[k].own_permille;
+		}
+		out->nobody_permille += known ? s->nobody_permille : 0;
+		if (known && own + s->nobody_permille < 1000)
+			out->shared_permille += 1000 - own - s->nobody_permille;
+	}
+}
+
+void ibcc_service_jobs_metrics(const struct ibcc_service *s, struct ibcc_metrics_jobs *out)
+{
+	const struct ibcc_service_jobs *j = s->jobs;
+	int64_t now_s = (int64_t)time(NULL);
+	struct job_sum *sum = is_used(j) ? calloc(j->map.n + 1u, sizeof(*sum)) : NULL;
+
+	*out = (struct ibcc_metrics_jobs){ .known = sum };
+	if (!sum)
+		return;
+	for (uint32_t i = 0; i < j->map.n; i++)
+		sum[i].job = i;
+	sum_roots(j, sum, out);
+	qsort(sum, j->map.n, sizeof(*sum), by_sum);
+	for (uint32_t i = 0; i < j->map.n && (sum[i].share_permille || sum[i].victims); i++) {
+		struct ibcc_metrics_job *to =
+			i < IBCC_METRICS_JOBS ? &out->job[out->n++] : &out->others;
+
+		if (to != &out->others)
+			memcpy(to->id, j->map.job[sum[i].job].id, sizeof(to->id));
+		to->share_permille += sum[i].share_permille;
+		to->blocked += sum[i].victims;
+	}
+	out->running = count_running(&j->map, now_s);
+	out->unmatched = j->hosts.n_unmatched;
+	out->age_s = now_s > j->map.made_s ? (uint64_t)(now_s - j->map.made_s) : 0;
+	free(sum);
+}

@@ -66,6 +66,12 @@ check "top has sentence and column" sh -c 'grep -q "Jobs *job 4711 (ann, cfd) fi
 wait_until 60 grep -q "jobs: $sentence" "$TMP/tuned.log" || fail "the journal: $(grep jobs: "$TMP/tuned.log")"
 ok "the journal names the jobs of an admitted root"
 
+metrics() { grep -Fqx "$1" "$TMP/metrics.prom"; }
+wait_until 30 metrics 'ibcc_job_congestion_share{job="4711"} 1.000' || fail "metrics: $(grep ibcc_job "$TMP/metrics.prom")"
+ok "metrics have the share of the one job"
+check "and the blocked adapters of the other" metrics 'ibcc_job_blocked_adapters{job="4712"} 1'
+without "and no names of users or jobs" "$TMP/metrics.prom" -E '\b(ann|bob|cfd|lammps)\b'
+
 # What jobs did adds up once a map is there that was made after the cycles.
 jobs() { tune jobs -j "${@:2}" >"$TMP/jobs.answer" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/jobs.answer"; }
 settled()

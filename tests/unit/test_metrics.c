@@ -457,12 +457,49 @@ static void test_totals(void **state)
 
 #define TEST(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 
+/* The jobs with the largest shares have lines of their own. Their numbers are escaped. */
+static void test_jobs(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_metrics_jobs *j = &f->service.jobs;
+	const char *text;
+
+	f->m = ibcc_metrics_new(NULL, &f->service, &f->totals);
+	text = text_of(f, f->m);
+	assert_null(strstr(text, "ibcc_job"));
+	*j = (struct ibcc_metrics_jobs){ .known = true,
+					 .n = 2,
+					 .running = 7,
+					 .unmatched = 3,
+					 .age_s = 12,
+					 .others = { .share_permille = 5, .blocked = 4 },
+					 .shared_permille = 1250,
+					 .nobody_permille = 0 };
+	j->job[0] = (struct ibcc_metrics_job){ .id = "4711", .share_permille = 1745 };
+	j->job[1] = (struct ibcc_metrics_job){ .id = "a\"b\\c", .blocked = 9 };
+	ibcc_metrics_free(f->m);
+	f->m = ibcc_metrics_new(NULL, &f->service, &f->totals);
+	text = text_of(f, f->m);
+	assert_line(text, "ibcc_job_map_age_seconds 12");
+	assert_line(text, "ibcc_jobs_running 7");
+	assert_line(text, "ibcc_job_hosts_unmatched 3");
+	assert_line(text, "ibcc_job_congestion_share{job=\"4711\"} 1.745");
+	assert_line(text, "ibcc_job_congestion_share{job=\"a\\\"b\\\\c\"} 0.000");
+	assert_line(text, "ibcc_job_congestion_share{part=\"other_jobs\"} 0.005");
+	assert_line(text, "ibcc_job_congestion_share{part=\"shared_hosts\"} 1.250");
+	assert_line(text, "ibcc_job_congestion_share{part=\"no_job\"} 0.000");
+	assert_line(text, "ibcc_job_blocked_adapters{job=\"4711\"} 0");
+	assert_line(text, "ibcc_job_blocked_adapters{job=\"a\\\"b\\\\c\"} 9");
+	assert_line(text, "ibcc_job_blocked_adapters{part=\"other_jobs\"} 4");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_before_the_first_pass),
 		TEST(test_without_fabric),
 		TEST(test_service),
+		TEST(test_jobs),
 		TEST(test_seams),
 		TEST(test_link_errors),
 		TEST(test_counters),
