@@ -43,11 +43,23 @@ esac
 start_sim "$SCENARIO"
 start_opensm --plugin
 keep plan tune -j plan
+# job_map: the daemon counts what jobs did once it has a map that was made after the polling cycle.
+job_map()
+{
+	printf '{"version": 1, "made_s": %s, "period_s": 600, "source": "file", "jobs": [
+		{"id": "1", "user": "ann", "name": "cfd", "start_s": 1, "hosts": ["source1", "source2", "nowhere"]},
+		{"id": "2", "start_s": 1, "end_s": 2, "hosts": ["source3"]}]}\n' "$(date +%s)" >"$TMP/jobs.new" && mv "$TMP/jobs.new" "$TMP/jobs.json"
+}
+job_map
 start_tuned
 planned() { tune plan -j >"$TMP/plan.json" && jq -e '.writes > 0' "$TMP/plan.json"; }
 wait_until 30 planned || fail "no plan"
 keep plan tune -j plan -o "$TMP/kept.json"
 answers+=("plan_file=$TMP/kept.json")
+counted() { job_map && sleep 1 && tune jobs -j >"$TMP/jobs.answer" && jq -e '.jobs[0].id == "1"' "$TMP/jobs.answer"; }
+wait_until 30 counted || fail "no jobs: $(cat "$TMP/jobs.answer")"
+keep jobs tune -j jobs
+keep error tune -j jobs --since yesterday
 keep status tune -j status
 keep status tune -j top --limit 1
 keep show tune -j show
