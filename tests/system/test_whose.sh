@@ -149,6 +149,12 @@ MADE=$(($(now) - 61)) map 30 "$(job 4711 ann cfd "$begun" 0 source1 source2 sour
 wait_until 30 status '.jobs.text // "" | test("the map of jobs is .* s old, more than twice its period of 30 s")' || fail "an old map: $(jq -c .jobs "$TMP/status.json")"
 check "an old map is not used, and status says so" jq -e '.jobs.used == false and .whose == null and .now.roots[0].jobs == null' "$TMP/status.json"
 
+# Descriptions that do not begin with the host name.
+write_config 'jobs_host_pattern: "^sou(.*)$"' && kill -HUP "$TUNED_PID"
+map 600 "$(job 4711 ann cfd "$begun" 0 rce1 rce2 rce3 source4)"
+wait_until 30 status '.whose == "job 4711 (ann, cfd) fills destination1 (leaf2 port 2)"' || fail "names by the pattern: $(jq -c .whose "$TMP/status.json")"
+check "a pattern finds the host names, and what it does not find is counted" jq -e '.jobs.unmatched_names == ["source4"]' "$TMP/status.json"
+
 # A site keeps names back.
 write_config 'jobs_names: none' && kill -HUP "$TUNED_PID"
 map 600 "$(job 4711 ann cfd "$begun" 0 source1 source2 source3)"
