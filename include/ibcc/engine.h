@@ -132,11 +132,12 @@ const struct ibcc_flow_spec *ibcc_engine_flow_spec(const struct ibcc_engine *e, 
  * added later are not counted. -ENOMEM.
  */
 int ibcc_engine_latency_start(struct ibcc_engine *e);
-/* The latency that this share (0.5, 0.99, 0.999) of the packets since then did not exceed, rounded
- * up by at most 6.25 % or 1 ns; 0 if there were none. -EINVAL: no such flow, not counted, no share.
+/* The latency that this share (0.5, 0.99, 0.999) of all packets of these flows since then did not
+ * exceed, in ps, rounded up by at most 6.25 % or 1 ns; 0 if there were no packets. -EINVAL: no such
+ * flow, not counted, no share.
  */
-int ibcc_engine_latency_read(const struct ibcc_engine *e, uint32_t flow, double share,
-			     uint64_t *ps);
+int ibcc_engine_latency_read(const struct ibcc_engine *e, const uint32_t *flow, uint32_t n_flows,
+			     double share, uint64_t *ps);
 
 /* Congestion log of a node, newest entries first, as attribute 0x13 reports it. Reading clears the
  * event counter and the map, which are of what happened since the last reading.

@@ -45,6 +45,11 @@ struct ibcc_measure_node {
 	double capacity_mbps; /* by link and sink; NAN as the ideal */
 };
 
+/* Of the packets of all flows of a kind together; NAN as in struct ibcc_measure_flow. */
+struct ibcc_measure_latency {
+	double mean_us, p50_us, p99_us;
+};
+
 /* Since the sample before. */
 struct ibcc_measure_flow_sample {
 	float throughput_mbps, latency_us; /* latency NAN if nothing was received */
@@ -63,6 +68,7 @@ struct ibcc_measure {
 	struct ibcc_measure_flow *flow; /* in the scenario's order */
 	struct ibcc_measure_port *port; /* by the topology's indices */
 	struct ibcc_measure_node *node;
+	struct ibcc_measure_latency latency[IBCC_FLOW_KINDS];
 	uint32_t n_samples;
 	uint64_t *sample_ps;                          /* end of each sample's interval */
 	struct ibcc_measure_flow_sample *flow_sample; /* [sample * n_flows + flow] */

@@ -205,6 +205,7 @@ enum ibcc_flow_kind { /* for the reports: how a flow is summed up */
 		      IBCC_FLOW_HOT,
 		      IBCC_FLOW_VICTIM,
 };
+#define IBCC_FLOW_KINDS (IBCC_FLOW_VICTIM + 1)
 
 enum ibcc_arrivals {
 	IBCC_ARRIVALS_BACKLOGGED, /* always something to send */

@@ -31,16 +31,21 @@ int ibcc_engine_latency_start(struct ibcc_engine *e)
 	return 0;
 }
 
-int ibcc_engine_latency_read(const struct ibcc_engine *e, uint32_t flow, double share, uint64_t *ps)
+int ibcc_engine_latency_read(const struct ibcc_engine *e, const uint32_t *flow, uint32_t n_flows,
+			     double share, uint64_t *ps)
 {
-	const uint32_t *h;
-	uint64_t n = 0, sum = 0, rank;
+	uint64_t h[LATENCY_BUCKETS] = { 0 }, n = 0, sum = 0, rank;
 
-	if (flow >= e->n_flow || !e->flow[flow].latency || !(share >= 0 && share <= 1))
+	if (!(share >= 0 && share <= 1))
 		return -EINVAL;
-	h = e->flow[flow].latency;
-	for (uint32_t i = 0; i < LATENCY_BUCKETS; i++)
-		n += h[i];
+	for (uint32_t k = 0; k < n_flows; k++) {
+		if (flow[k] >= e->n_flow || !e->flow[flow[k]].latency)
+			return -EINVAL;
+		for (uint32_t i = 0; i < LATENCY_BUCKETS; i++) {
+			h[i] += e->flow[flow[k]].latency[i];
+			n += e->flow[flow[k]].latency[i];
+		}
+	}
 	*ps = 0;
 	if (!n)
 		return 0;

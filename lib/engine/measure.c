@@ -227,11 +227,11 @@ static int run(struct run *r)
 	return rc ? rc : reading_take(r, &r->now);
 }
 
-static double percentile_us(const struct run *r, uint32_t flow, double share)
+static double percentile_us(const struct run *r, const uint32_t *flow, uint32_t n, double share)
 {
 	uint64_t ps = 0;
 
-	ibcc_engine_latency_read(r->e, flow, share, &ps);
+	ibcc_engine_latency_read(r->e, flow, n, share, &ps);
 	return ps ? (double)ps * US_PER_PS : NAN;
 }
 
@@ -261,9 +261,9 @@ static void sum_flows(struct run *r)
 			mbps((b->offered_pkts - a->offered_pkts) * r->s->model.packet_bytes, span);
 		f->throughput_mbps = mbps(b->received_bytes - a->received_bytes, span);
 		f->latency_us = mean_latency_us(a, b);
-		f->p50_us = percentile_us(r, i, 0.5);
-		f->p99_us = percentile_us(r, i, 0.99);
-		f->p999_us = percentile_us(r, i, 0.999);
+		f->p50_us = percentile_us(r, &i, 1, 0.5);
+		f->p99_us = percentile_us(r, &i, 1, 0.99);
+		f->p999_us = percentile_us(r, &i, 1, 0.999);
 		f->received_pkts = b->received_pkts - a->received_pkts;
 		f->refused_pkts = b->refused_pkts - a->refused_pkts;
 		f->dropped_pkts = b->dropped_pkts - a->dropped_pkts;
@@ -274,6 +274,36 @@ static void sum_flows(struct run *r)
 		f->sent_pkts = b->sent_pkts - a->sent_pkts + f->conn.resent;
 		f->ccti = r->n_in_window ? f->ccti / r->n_in_window : b->ccti;
 	}
+}
+
+/* Latencies of the packets of all flows of a kind together. */
+static int sum_kinds(struct run *r)
+{
+	uint32_t *flow = calloc(r->m.n_flows + 1u, sizeof(*flow));
+
+	for (int kind = 0; kind < IBCC_FLOW_KINDS && flow; kind++) {
+		struct ibcc_measure_latency *l = &r->m.latency[kind];
+		uint64_t pkts = 0;
+		uint32_t n = 0;
+		double sum = 0;
+
+		for (uint32_t i = 0; i < r->m.n_flows; i++) {
+			const struct ibcc_measure_flow *f = &r->m.flow[i];
+
+			if ((int)r->s->flow[i].kind != kind || !f->received_pkts)
+				continue;
+			flow[n++] = i;
+			sum += f->latency_us * (double)f->received_pkts;
+			pkts += f->received_pkts;
+		}
+		*l = (struct ibcc_measure_latency){
+			.mean_us = pkts ? sum / (double)pkts : NAN,
+			.p50_us = percentile_us(r, flow, n, 0.5),
+			.p99_us = percentile_us(r, flow, n, 0.99),
+		};
+	}
+	free(flow);
+	return flow ? 0 : -ENOMEM;
 }
 
 static void sum_ports(struct run *r)
@@ -434,8 +464,10 @@ int ibcc_measure_run_driven(const struct ibcc_scenario *s, uint64_t sample_ps,
 		sum_flows(&r);
 		sum_ports(&r);
 		ibcc_engine_totals(r.e, &r.m.totals);
-		rc = sum_offers(&r);
+		rc = sum_kinds(&r);
 	}
+	if (!rc)
+		rc = sum_offers(&r);
 	if (!rc)
 		rc = add_ideal(&r);
 	if (rc == -EDEADLK) {

@@ -22,8 +22,8 @@
  *	min(A, B) max(A, B)        of two expressions
  *	trend(SERIES, COLUMN)      Spearman's rank correlation of a column with the varied value
  *	spread(SERIES, COLUMN)     difference of its greatest and least value
- * WHO: all, hot, victim, background, a flow's name, from:NODE; or, of what nodes receive, nodes,
- * to:NODE, not:NODE (several nodes joined by +).
+ * WHO: all, hot, victim, background, others (victim and background), a flow's name, from:NODE; or,
+ * of what nodes receive, nodes, to:NODE, not:NODE (several nodes joined by +).
  */
 #ifndef PERFTEST_BENCH_FIGURE_H
 #define PERFTEST_BENCH_FIGURE_H

@@ -7,14 +7,14 @@ static int pick_kind(struct ibcc_select *s, const char *who)
 {
 	static const char *const kinds[] = { "background", "hot", "victim" };
 	const struct ibcc_scenario *sc = &s->run->scenario;
-	bool all = !strcmp(who, "all"), found = all;
+	bool all = !strcmp(who, "all"), others = !strcmp(who, "others"), found = all || others;
 	int kind = -1;
 
 	for (int k = 0; k < 3; k++)
 		if (!strcmp(who, kinds[k]))
 			kind = k;
 	for (uint32_t i = 0; i < s->n; i++) {
-		if (all ||
+		if (all || (others && sc->flow[i].kind != IBCC_FLOW_HOT) ||
 		    (kind >= 0 ? (int)sc->flow[i].kind == kind : !strcmp(sc->flow[i].name, who)))
 			s->in[i] = found = true;
 	}

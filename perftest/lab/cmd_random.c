@@ -31,6 +31,7 @@
 /* Shares of the possible throughput in a window. */
 struct shares {
 	double off, live;
+	double off_us, live_us; /* mean latency of packets that do not go to hotspots */
 	bool reached, harmed;
 };
 
@@ -121,6 +122,7 @@ static int measure_live(const struct random *r, const struct ibcc_scenario *s, s
 
 	if (!rc) {
 		to->live = ibcc_draw_share(&m);
+		to->live_us = m.latency[IBCC_FLOW_BACKGROUND].mean_us;
 		score->rounds = live.n_rounds;
 		score->last_change = live.n_rounds ? live.round[live.n_rounds - 1].pass : 0;
 		score->sets = live.sets;
@@ -143,6 +145,7 @@ static int measure_off(const struct ibcc_scenario *s, struct score *score, struc
 	if (rc)
 		return rc;
 	to->off = ibcc_draw_share(&m);
+	to->off_us = m.latency[IBCC_FLOW_BACKGROUND].mean_us;
 	ibcc_measure_fini(&m);
 	return 0;
 }
@@ -185,8 +188,10 @@ static int draw(void *arg, uint64_t i, struct ibcc_yaml_errors *e)
 
 static json_t *shares_json(const struct shares *s)
 {
-	return json_pack("{sf sf sb sb}", "off", s->off, "live", s->live, "reached",
-			 (int)s->reached, "harmed", (int)s->harmed);
+	return json_pack("{sf sf so so sb sb}", "off", s->off, "live", s->live, "off_latency_us",
+			 ibcc_report_number(s->off_us), "live_latency_us",
+			 ibcc_report_number(s->live_us), "reached", (int)s->reached, "harmed",
+			 (int)s->harmed);
 }
 
 static json_t *score_json(const struct random *r, uint64_t i)
@@ -240,12 +245,18 @@ struct totals {
 	uint64_t reached, harmed;
 	double off, live; /* means */
 	double deviation; /* of live */
+	/* Geometric mean of the latency of background traffic, live over off; and how many of the
+	 * harmed scenarios have a lower one.
+	 */
+	double latency;
+	uint64_t harmed_faster;
 };
 
 static struct totals sum_up(const struct random *r, uint64_t n, bool settled)
 {
 	struct totals t = { 0 };
-	double squares = 0;
+	double squares = 0, logs = 0;
+	uint64_t timed = 0;
 
 	for (uint64_t i = 0; i < n; i++) {
 		const struct shares *s = settled ? &r->score[i].settled : &r->score[i].start;
@@ -255,7 +266,13 @@ static struct totals sum_up(const struct random *r, uint64_t n, bool settled)
 		t.off += s->off / (double)n;
 		t.live += s->live / (double)n;
 		squares += s->live * s->live / (double)n;
+		if (!(s->off_us > 0) || !(s->live_us > 0))
+			continue;
+		t.harmed_faster += s->harmed && s->live_us < s->off_us;
+		logs += log(s->live_us / s->off_us);
+		timed++;
 	}
+	t.latency = timed ? exp(logs / (double)timed) : NAN;
 	t.deviation = sqrt(fmax(squares - t.live * t.live, 0));
 	return t;
 }
@@ -364,6 +381,10 @@ static void print_totals(const char *when, const struct totals *t, uint64_t n)
 	       "1 %% below off in %llu; mean share of the ideal: off %.2f %%, live %.2f %%\n",
 	       when, 100 * (double)t->reached / (double)n, (unsigned long long)t->harmed,
 	       100 * t->off, 100 * t->live);
+	printf("%s: mean latency of background traffic, live: %.2f of off (geometric mean); lower "
+	       "in %llu of the %llu that are below off\n",
+	       when, t->latency, (unsigned long long)t->harmed_faster,
+	       (unsigned long long)t->harmed);
 }
 
 static void print_settling(const struct settling *s)

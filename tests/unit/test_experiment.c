@@ -267,15 +267,28 @@ static void cases_have_columns(void **state)
 	struct ibcc_experiment x;
 	struct ibcc_exp_result r;
 	const struct ibcc_scenario *s;
+	double off, live;
+	json_t *j;
 
 	(void)state;
 	load_ok("name: e\ntitle: t\nsource: s\nscenario: x.yaml\n" CASES, &x);
 	assert_int_equal(x.n_cases, 2);
 	assert_int_equal(x.n_variants, 7);
 	assert_string_equal(x.variant[1].name, "two/published");
-	assert_int_equal(x.n_rows, 2);
+	assert_int_equal(x.n_rows, 3);
 	run_ok(&x, &o, &r);
 	assert_int_equal(r.n_runs, 7);
+	assert_string_equal(x.row[1].name, "two: mean latency of others, live over off");
+	off = r.run[0].measure.latency[IBCC_FLOW_VICTIM].mean_us;
+	live = r.run[3].measure.latency[IBCC_FLOW_VICTIM].mean_us;
+	near(x.row[1].measured, 100 * (live / off - 1), 1e-9);
+	j = ibcc_report_variants_json(&x, &r);
+	near(json_number_value(json_object_get(
+		     json_object_get(json_array_get(j, 0), "victim_latency_us"), "mean")),
+	     off, 1e-9);
+	assert_true(json_is_null(json_object_get(
+		json_object_get(json_array_get(j, 0), "background_latency_us"), "p99")));
+	json_decref(j);
 	assert_false(r.run[0].scenario.cc.enabled);
 	assert_int_equal(r.run[1].scenario.cc.sw.Threshold, 15);
 	s = &r.run[2].scenario;

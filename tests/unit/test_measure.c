@@ -194,6 +194,38 @@ static void latency_begins_on_the_link(void **state)
 	fini(&s, &m);
 }
 
+/* Packets of one kind, of two flows: 100 us apart, each to a sink of its own that takes 20 and 40
+ * us for it. One in three packets is of the slower flow, so the percentiles are of either one and
+ * the mean is between them. A percentile is exact to a sixteenth. The hot flow's packets count for
+ * its own kind only, and no flow is a victim.
+ */
+static void latency_of_a_kind(void **state)
+{
+	const double us = 2 + 0.125 + 0.025;
+	struct ibcc_scenario s;
+	struct ibcc_measure m;
+	const struct ibcc_measure_latency *l;
+
+	(void)state;
+	run("traffic:\n"
+	    "- {from: a, to: c, load_percent: 2, arrivals: periodic}\n"
+	    "- {from: b, to: d, load_percent: 1, arrivals: periodic}\n"
+	    "- {from: c, to: a, load_percent: 10, arrivals: periodic, kind: hot}\n"
+	    "events: [{sink: c, rate: 768}, {sink: d, rate: 384}]\n",
+	    0, &s, &m);
+	l = &m.latency[IBCC_FLOW_BACKGROUND];
+	near((double)m.flow[0].received_pkts, 10, 1e-6); /* 2 us of a link in 100 */
+	near((double)m.flow[1].received_pkts, 5, 1e-6);
+	near(l->mean_us, us + (10 * 20 + 5 * 40) / 15.0, 1e-6);
+	near(l->p50_us, us + 20, 0.0626);
+	near(l->p99_us, us + 40, 0.0626);
+	near(m.latency[IBCC_FLOW_HOT].mean_us, us, 1e-6);
+	near(m.latency[IBCC_FLOW_HOT].p99_us, us, 0.0626);
+	assert_true(isnan(m.latency[IBCC_FLOW_VICTIM].mean_us));
+	assert_true(isnan(m.latency[IBCC_FLOW_VICTIM].p50_us));
+	fini(&s, &m);
+}
+
 /* A full link is used all the time, whatever the size of its packets; a whole number of them was
  * sent, each with its VCRC, which xmit_mbps does not have. Acknowledgements count by their own
  * size.
@@ -294,6 +326,7 @@ int main(void)
 		cmocka_unit_test(runs_repeat),
 		cmocka_unit_test(bad_scenarios),
 		cmocka_unit_test(latency_begins_on_the_link),
+		cmocka_unit_test(latency_of_a_kind),
 		cmocka_unit_test(full_links_are_full),
 		cmocka_unit_test(deadlocks_end_runs),
 	};
