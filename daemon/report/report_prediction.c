@@ -18,6 +18,15 @@ static json_t *amount(const struct ibcc_amount *a)
 			 whole(a->high_mbps));
 }
 
+/* Tenths of a microsecond: a packet may take less than one. */
+static json_t *latency(const struct ibcc_prediction *p)
+{
+	if (!(p->now_us > 0))
+		return json_null();
+	return json_pack("{sf sf}", "now_us", (double)llround(10 * p->now_us) / 10, "expected_us",
+			 (double)llround(10 * p->expected_us) / 10);
+}
+
 static json_t *roots_of(const struct ibcc_topo *t, const struct ibcc_prediction *p)
 {
 	json_t *list = json_array();
@@ -86,7 +95,7 @@ json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_pred
 	static const char *const bases[] = { "none", "history" };
 	const char *why = ibcc_prediction_reason(p->why);
 	json_t *o = json_pack(
-		"{sb ss ss so so so so so so so so sI}", "known", (int)p->known, "method",
+		"{sb ss ss so so so so so sb so so so so sI}", "known", (int)p->known, "method",
 		methods[p->method], "basis", bases[p->basis], "baseline_age_s",
 		in->before && in->before->n
 			? json_integer((json_int_t)(p->baseline_age_ns / 1000000000ull))
@@ -96,7 +105,8 @@ json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_pred
 					"wait_permille", whole(1000 * p->replay_wait))
 			    : json_null(),
 		"total", p->known ? amount(&p->total) : json_null(), "victims",
-		p->known ? amount(&p->victims) : json_null(), "roots", roots_of(t, p), "open_roots",
+		p->known ? amount(&p->victims) : json_null(), "latency", latency(p), "trades",
+		(int)ibcc_prediction_trades(p), "roots", roots_of(t, p), "open_roots",
 		open_of(t, p), "roots_why",
 		p->roots_why == IBCC_PREDICTION_TELLS
 			? json_null()

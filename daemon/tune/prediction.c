@@ -81,6 +81,21 @@ static void print_open(FILE *out, const json_t *p)
 		fprintf(out, " and %zu more", i - ROOTS_SHOWN);
 }
 
+/* Packets that go through no root, and what the plan gives for what. */
+static void print_latency(FILE *out, const json_t *p)
+{
+	const json_t *o = json_object_get(p, "latency");
+
+	if (!json_is_object(o))
+		return;
+	fprintf(out,
+		" Packets to other destinations take %.3g us now and %.3g us with the plan, on "
+		"average.",
+		member(o, "now_us"), member(o, "expected_us"));
+	if (json_is_true(json_object_get(p, "trades")))
+		fprintf(out, " So the plan costs throughput and reduces latency.");
+}
+
 static void write_prediction(FILE *out, const json_t *p)
 {
 	const json_t *victims = json_object_get(p, "victims"), *total = json_object_get(p, "total");
@@ -105,6 +120,7 @@ static void write_prediction(FILE *out, const json_t *p)
 		fputc('.', out);
 		if (!roots && !open && why)
 			fprintf(out, " The roots' rates are not predicted: %s.", why);
+		print_latency(out, p);
 		return;
 	}
 	if (roots || open) {

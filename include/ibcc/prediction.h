@@ -70,6 +70,11 @@ struct ibcc_prediction {
 	/* All that adapters send; what those send that wait now, but for what goes through roots.
 	 */
 	struct ibcc_amount total, victims;
+	/* Mean latency on the twin of packets that pass no root, now and with the plan, us: from
+	 * the first bit on the link of the source to delivery. 0: not known, as without amounts and
+	 * without packets (FLUID).
+	 */
+	double now_us, expected_us;
 	/* Why some roots are not predicted; TELLS: all are. */
 	enum ibcc_prediction_why roots_why;
 	uint32_t n_roots, n_open;
@@ -111,6 +116,11 @@ int ibcc_predict(const struct ibcc_prediction_in *in, struct ibcc_prediction *p)
  * 0.15 of it. Measured on drawn scenarios: doc/internals/prediction.md.
  */
 double ibcc_prediction_margin(double change);
+
+/* Whether a plan costs throughput and buys latency: the total falls by more than 1 %, and packets
+ * that pass no root take at most nine tenths of the time. False if either is not known.
+ */
+bool ibcc_prediction_trades(const struct ibcc_prediction *p);
 
 /* Why not, as the rest of a sentence; "" for TELLS. */
 const char *ibcc_prediction_reason(enum ibcc_prediction_why why);

@@ -33,6 +33,9 @@ struct ibcc_twin_in {
 struct ibcc_twin_state {
 	double *mbps, *wait; /* by port */
 	double *pair_mbps;   /* by pair of the traffic: what arrives */
+	double *pair_us; /* by pair: mean latency of its packets, from the first bit on the link of
+			  * the source to delivery; 0 if none arrived
+			  */
 };
 void ibcc_twin_state_fini(struct ibcc_twin_state *s);
 

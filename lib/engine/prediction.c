@@ -106,6 +106,20 @@ static double victims_of(const struct predictor *r, const double *rate)
 	return sum;
 }
 
+/* Mean latency of the packets that pass no root, us; 0 without any. */
+static double others_us(const struct predictor *r, const struct ibcc_twin_state *s)
+{
+	double sum = 0, all = 0;
+
+	for (uint32_t i = 0; i < r->traffic.n_pairs; i++) {
+		if (r->traffic.pair[i].root != IBCC_NONE)
+			continue;
+		sum += s->pair_us[i] * s->pair_mbps[i];
+		all += s->pair_mbps[i];
+	}
+	return all > 0 ? sum / all : 0;
+}
+
 static double sum_of(const struct predictor *r, const double *rate)
 {
 	double sum = 0;
@@ -171,9 +185,12 @@ static int try_wanted(struct predictor *r, struct ibcc_twin *w, const struct ibc
 
 	if (rc)
 		return rc;
-	if (amounts)
+	if (amounts) {
 		set_amounts(r, ratio(sum_of(r, then.pair_mbps), sum_of(r, now->pair_mbps)),
 			    ratio(victims_of(r, then.pair_mbps), victims_of(r, now->pair_mbps)));
+		r->p->now_us = others_us(r, now);
+		r->p->expected_us = others_us(r, &then);
+	}
 	for (uint32_t i = 0; i < r->n_roots; i++)
 		set_root(r, i, ratio(then.mbps[r->root[i].port], now->mbps[r->root[i].port]));
 	if (amounts) {
@@ -478,6 +495,18 @@ static int run(struct predictor *r)
 	else
 		p->roots_why = rc == -EDOM ? IBCC_PREDICTION_REPLAY : IBCC_PREDICTION_CPU;
 	return rc == -ECANCELED || rc == -EDOM ? 0 : rc;
+}
+
+/* Rates are predicted to a percent or two, and changes are shown in whole percents. */
+#define COSTS 0.01
+/* Less than this share of the present latency would be lost in the inexactness of the twin. */
+#define BUYS 0.10
+
+bool ibcc_prediction_trades(const struct ibcc_prediction *p)
+{
+	return p->known && p->now_us > 0 &&
+	       p->total.expected_mbps < p->total.now_mbps * (1 - COSTS) &&
+	       p->expected_us < p->now_us * (1 - BUYS);
 }
 
 int ibcc_predict(const struct ibcc_prediction_in *in, struct ibcc_prediction *p)

@@ -32,7 +32,8 @@
 struct reading {
 	uint64_t at_ps;
 	uint64_t *xmit, *wait_ps; /* by port */
-	uint64_t *bytes;          /* by pair */
+	/* By pair. */
+	uint64_t *bytes, *pkts, *latency_ps;
 };
 
 struct ibcc_twin {
@@ -89,7 +90,9 @@ static int reading_init(struct reading *r, const struct ibcc_twin_in *in)
 	r->xmit = calloc(in->t->n_ports + 1u, sizeof(*r->xmit));
 	r->wait_ps = calloc(in->t->n_ports + 1u, sizeof(*r->wait_ps));
 	r->bytes = calloc(in->traffic->n_pairs + 1u, sizeof(*r->bytes));
-	return r->xmit && r->wait_ps && r->bytes ? 0 : -ENOMEM;
+	r->pkts = calloc(in->traffic->n_pairs + 1u, sizeof(*r->pkts));
+	r->latency_ps = calloc(in->traffic->n_pairs + 1u, sizeof(*r->latency_ps));
+	return r->xmit && r->wait_ps && r->bytes && r->pkts && r->latency_ps ? 0 : -ENOMEM;
 }
 
 static void reading_fini(struct reading *r)
@@ -97,6 +100,8 @@ static void reading_fini(struct reading *r)
 	free(r->xmit);
 	free(r->wait_ps);
 	free(r->bytes);
+	free(r->pkts);
+	free(r->latency_ps);
 }
 
 static void read_all(struct ibcc_twin *w, struct reading *r)
@@ -113,12 +118,15 @@ static void read_all(struct ibcc_twin *w, struct reading *r)
 	for (uint32_t i = 0; i < w->in.traffic->n_pairs; i++) {
 		struct ibcc_engine_flow f;
 
-		if (w->flow[i] >= 0 && !ibcc_engine_flow_read(w->e, (uint32_t)w->flow[i], &f))
-			r->bytes[i] = f.received_bytes;
+		if (w->flow[i] < 0 || ibcc_engine_flow_read(w->e, (uint32_t)w->flow[i], &f))
+			continue;
+		r->bytes[i] = f.received_bytes;
+		r->pkts[i] = f.received_pkts;
+		r->latency_ps[i] = f.latency_sum_ps;
 	}
 }
 
-/* Rates and waits between the two readings. */
+/* Rates, waits and latencies between the two readings. */
 static int state_of(const struct ibcc_twin *w, struct ibcc_twin_state *s)
 {
 	const struct ibcc_twin_in *in = &w->in;
@@ -129,14 +137,21 @@ static int state_of(const struct ibcc_twin *w, struct ibcc_twin_state *s)
 	s->mbps = calloc(in->t->n_ports + 1u, sizeof(*s->mbps));
 	s->wait = calloc(in->t->n_ports + 1u, sizeof(*s->wait));
 	s->pair_mbps = calloc(in->traffic->n_pairs + 1u, sizeof(*s->pair_mbps));
-	if (!s->mbps || !s->wait || !s->pair_mbps)
+	s->pair_us = calloc(in->traffic->n_pairs + 1u, sizeof(*s->pair_us));
+	if (!s->mbps || !s->wait || !s->pair_mbps || !s->pair_us)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < in->t->n_ports; i++) {
 		s->mbps[i] = (double)(w->to.xmit[i] - w->from.xmit[i]) * 8e6 / span;
 		s->wait[i] = (double)(w->to.wait_ps[i] - w->from.wait_ps[i]) / span;
 	}
-	for (uint32_t i = 0; i < in->traffic->n_pairs; i++)
+	for (uint32_t i = 0; i < in->traffic->n_pairs; i++) {
+		uint64_t pkts = w->to.pkts[i] - w->from.pkts[i];
+
 		s->pair_mbps[i] = (double)(w->to.bytes[i] - w->from.bytes[i]) * wire * 8e6 / span;
+		if (pkts)
+			s->pair_us[i] = (double)(w->to.latency_ps[i] - w->from.latency_ps[i]) /
+					(double)pkts * 1e-6;
+	}
 	return 0;
 }
 
@@ -316,5 +331,6 @@ void ibcc_twin_state_fini(struct ibcc_twin_state *s)
 	free(s->mbps);
 	free(s->wait);
 	free(s->pair_mbps);
+	free(s->pair_us);
 	*s = (struct ibcc_twin_state){ 0 };
 }

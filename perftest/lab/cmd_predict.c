@@ -224,13 +224,16 @@ static int print_json(const struct work *w, const struct row *row, bool ok)
 			continue;
 		json_array_append_new(
 			all,
-			json_pack("{sI si sb sb ss sf sf sf sf so so si si sf sf sf}", "seed",
+			json_pack("{sI si sb sb ss sf sf sf sf so so so so si si sf sf sf}", "seed",
 				  (json_int_t)(w->seed + i / VARIANTS), "variant",
 				  (int)(1 + i % VARIANTS), "steady", (int)c->steady, "known",
 				  (int)c->p.known, "why", ibcc_prediction_reason(c->p.why),
 				  "total_predicted", factor(&c->p.total), "total", c->total,
 				  "victims_predicted", factor(&c->p.victims), "victims", c->victims,
-				  "root_predicted",
+				  "latency_predicted",
+				  ibcc_report_number(
+					  c->p.now_us > 0 ? c->p.expected_us / c->p.now_us : NAN),
+				  "latency", ibcc_report_number(c->latency), "root_predicted",
 				  c->root_known ? json_real(c->root_predicted) : json_null(),
 				  "root", ibcc_report_number(c->root), "open_roots", (int)c->n_open,
 				  "open_held", (int)c->open_held, "replay_rate", c->p.replay_rate,

@@ -267,10 +267,11 @@ static int look(const struct ibcc_scenario *s, struct watch *w)
 }
 
 /* Bytes so far: of adapters' ports, of background of sources that wait, of roots together, and of
- * roots with only bounds.
+ * roots with only bounds. The latencies of all background packets, ps, and their number.
  */
 struct sums {
 	double total, victims, roots, open[ROOTS];
+	double latency_ps, pkts;
 };
 
 static int add_up(struct ibcc_engine *e, const struct ibcc_scenario *s, const struct watch *w,
@@ -299,6 +300,10 @@ static int add_up(struct ibcc_engine *e, const struct ibcc_scenario *s, const st
 			rc = ibcc_topo_find_node(s->topo, s->flow[i].from, &node);
 		if (rc)
 			return rc;
+		if (s->flow[i].kind != IBCC_FLOW_HOT) {
+			out->latency_ps += (double)f.latency_sum_ps;
+			out->pkts += (double)f.received_pkts;
+		}
 		if (s->flow[i].kind != IBCC_FLOW_HOT &&
 		    w->waits[s->topo->node[node].first_port + 1])
 			out->victims += (double)f.received_bytes;
@@ -320,6 +325,8 @@ static int rate_over(struct ibcc_engine *e, const struct ibcc_scenario *s, const
 		rc = add_up(e, s, w, out);
 	if (rc)
 		return rc;
+	out->latency_ps -= a.latency_ps;
+	out->pkts -= a.pkts;
 	out->total = (out->total - a.total) / (double)(to_ps - from_ps);
 	out->victims = (out->victims - a.victims) / (double)(to_ps - from_ps);
 	out->roots = (out->roots - a.roots) / (double)(to_ps - from_ps);
@@ -354,6 +361,11 @@ static double factor(double then, double now)
 	return now > 0 ? then / now : 1;
 }
 
+static double mean_latency(const struct sums *s)
+{
+	return s->pkts > 0 ? s->latency_ps / s->pkts : NAN;
+}
+
 static bool is_within(const struct ibcc_amount *a, double factor)
 {
 	double then = a->now_mbps * factor;
@@ -386,6 +398,7 @@ int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, enum ibcc_pred
 		out->off = factor(off.total, now.total);
 		out->victims = factor(then.victims, now.victims);
 		out->root = factor(then.roots, now.roots);
+		out->latency = mean_latency(&then) / mean_latency(&now);
 		out->n_open = w.n_open;
 		for (uint32_t r = 0; r < w.n_open; r++)
 			out->open_held +=

@@ -25,6 +25,7 @@ struct ibcc_predict_case {
 	struct ibcc_prediction p; /* without its arrays */
 	/* The measured effect, as factors of the present. */
 	double total, off, victims;
+	double latency; /* of packets that do not go to hotspots; NAN if there were none */
 	/* The factors of all roots together: predicted and true. */
 	double root_predicted, root;
 	bool root_known;

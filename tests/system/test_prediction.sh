@@ -50,6 +50,10 @@ told_in_words()
 wait_until 30 told_in_words || fail "no prediction in words"
 wait_until 30 told || fail "no amounts are told"
 ok "$(cat "$TMP/line")"
+# The victim's packets queue behind those for the slow server now, and not with the plan.
+check "the latency of other traffic falls" jq -e '.prediction | .latency.now_us > 2 * .latency.expected_us and
+	.latency.expected_us > 0 and .trades == false' "$TMP/plan.json"
+check "in words, too" eval 'tr "\n" " " <"$TMP/text" | grep -qE "other +destinations +take +[0-9.]+ +us +now +and +[0-9.]+ +us"'
 # Marks without any delay throttle no sender: nothing changes.
 what_if() { tune what-if --set ccti_increase=0 -j >"$TMP/what-if.json" 2>"$TMP/tune.log" && jq -e .prediction.known "$TMP/what-if.json" >/dev/null; }
 wait_until 30 what_if || fail "what if: no amounts are told"

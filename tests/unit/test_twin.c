@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What the twin says of latency, against arithmetic, and when a plan trades throughput for it. */
+#include <ibcc/prediction.h>
+#include <ibcc/twin.h>
+
+#include "fabrics.h"
+
+/* On the wire: 2048 bytes of payload and the model's 26 of headers. A packet passes three links
+ * of 25 ns and two switches of 100 ns.
+ */
+#define WIRE_BYTES 2074.0
+#define WAY_US     (3 * 0.025 + 2 * 0.1)
+
+static double us(double bytes, double mbps)
+{
+	return bytes * 8 / mbps;
+}
+
+static void add(struct ibcc_traffic *tr, const struct ibcc_topo *t, uint32_t from, uint32_t to,
+		double mbps, uint32_t root)
+{
+	int err;
+	struct ibcc_traffic_pair *p =
+		ibcc_traffic_add(tr, t, fabric_port(t, from, 1), fabric_port(t, to, 1), &err);
+
+	assert_non_null(p);
+	p->carried = p->demand = mbps;
+	p->root = root;
+}
+
+static double near(double got, double want)
+{
+	return got > want * 0.98 && got < want * 1.02;
+}
+
+/* Packets of an idle fabric take the way and their own time on the wire, and a slow receiver's as
+ * long as it takes for one besides.
+ */
+static void an_idle_fabric(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	struct ibcc_traffic tr = { 0 };
+	struct ibcc_traffic_root root = { .port = fabric_port(t, LUSTRE_SW2, 1),
+					  .kind = IBCC_CONGESTION_OUTPUT,
+					  .rate_mbps = 2000 };
+	struct ibcc_settings now;
+	struct ibcc_twin_in in = {
+		.t = t, .traffic = &tr, .n_roots = 1, .root = &root, .now = &now
+	};
+	struct ibcc_twin_state s;
+	struct ibcc_twin *w;
+	double link = t->port[fabric_port(t, LUSTRE_SRC1, 1)].rate_mbps;
+	int err;
+
+	(void)state;
+	assert_int_equal(ibcc_settings_init(&now, t), 0);
+	add(&tr, t, LUSTRE_SRC1, LUSTRE_FAST, 30, IBCC_NONE);
+	add(&tr, t, LUSTRE_SRC2, LUSTRE_SLOW, 10, root.port);
+	add(&tr, t, LUSTRE_SRC3, LUSTRE_FAST, 0, IBCC_NONE); /* sends nothing */
+	w = ibcc_twin_new(&in, &err);
+	assert_non_null(w);
+	assert_int_equal(ibcc_twin_replay(w, &s), 0);
+	assert_true(near(s.pair_us[0], WAY_US + us(WIRE_BYTES, link)));
+	assert_true(near(s.pair_us[1], WAY_US + us(WIRE_BYTES, link) + us(WIRE_BYTES, 2000)));
+	assert_true(s.pair_us[2] == 0);
+	ibcc_twin_state_fini(&s);
+	ibcc_twin_free(w);
+	ibcc_settings_fini(&now);
+	ibcc_traffic_fini(&tr);
+	ibcc_topo_free(t);
+}
+
+/* More than 1 % of the total for more than 10 % of the latency. */
+static void a_trade(void **state)
+{
+	static const struct {
+		bool known;
+		double total, now_us, then_us;
+		bool trades;
+	} c[] = {
+		{ true, 989, 100, 89, true },   { true, 991, 100, 89, false },
+		{ true, 989, 100, 91, false },  { true, 1100, 100, 20, false },
+		{ true, 900, 100, 120, false }, { false, 989, 100, 89, false },
+		{ true, 989, 0, 0, false }, /* no packets, as with fluid rates */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+		const struct ibcc_prediction p = {
+			.known = c[i].known,
+			.total = { .now_mbps = 1000, .expected_mbps = c[i].total },
+			.now_us = c[i].now_us,
+			.expected_us = c[i].then_us,
+		};
+
+		if (ibcc_prediction_trades(&p) != c[i].trades)
+			fail_msg("case %zu", i);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_idle_fabric),
+		cmocka_unit_test(a_trade),
+	};
+
+	return cmocka_run_group_tests_name("twin", tests, NULL, NULL);
+}
