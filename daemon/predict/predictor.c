@@ -42,7 +42,7 @@ struct ibcc_predictor {
 	 * administrator may set the other clock. Before the machine was up: below 0.
 	 */
 	int64_t quiet_ns, stored_ns;
-	bool was_quiet, wrote;
+	bool was_quiet, wrote, prefer_latency;
 	pthread_t thread;
 	bool started;                /* the thread runs, or is not joined yet */
 	atomic_bool stop, abandoned; /* stop for good; abandon the running prediction */
@@ -86,9 +86,10 @@ void ibcc_predictor_abandon(struct ibcc_predictor *p)
 	p->abandoned = true;
 }
 
-void ibcc_predictor_configure(struct ibcc_predictor *p, uint32_t cpu_s)
+void ibcc_predictor_configure(struct ibcc_predictor *p, uint32_t cpu_s, bool prefer_latency)
 {
 	p->cpu_s = cpu_s;
+	p->prefer_latency = prefer_latency;
 }
 
 static int64_t age_ns(const struct ibcc_predictor *p)
@@ -266,6 +267,7 @@ static int begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 	if (rc)
 		return rc;
 	j->e.in.refuse = refuse(p, c, wanted != NULL, j->e.in.refuse);
+	j->e.in.prefer_latency = p->prefer_latency;
 	j->e.in.budget_ns = p->cpu_s * 1000000000ull;
 	j->e.in.cpu_ns = cpu_ns;
 	j->e.in.arg = j;

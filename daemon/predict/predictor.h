@@ -19,7 +19,9 @@ struct ibcc_predictor;
 struct ibcc_predictor *ibcc_predictor_new(uint32_t cpu_s);
 /* Ends a running prediction within a simulated millisecond. Accepts NULL. */
 void ibcc_predictor_free(struct ibcc_predictor *p);
-void ibcc_predictor_configure(struct ibcc_predictor *p, uint32_t cpu_s);
+/* `prefer_latency`: recommend plans that cost throughput and reduce latency; at first they are not.
+ */
+void ibcc_predictor_configure(struct ibcc_predictor *p, uint32_t cpu_s, bool prefer_latency);
 
 /* Call after each polling cycle: remembers its loads. Keeps the baseline in `state` (may be NULL),
  * and reads it from there if the fabric is unchanged. -ENOMEM.

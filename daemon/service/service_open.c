@@ -40,6 +40,9 @@ struct ibcc_service *ibcc_service_new(const struct ibcc_config *config, uint64_t
 	s->plugin = ibcc_plugin_new(config->plugin_socket);
 	s->predictor = ibcc_predictor_new(config->predict_cpu_s);
 	s->jobs = ibcc_service_jobs_new(config);
+	if (s->predictor)
+		ibcc_predictor_configure(s->predictor, config->predict_cpu_s,
+					 config->prefer == IBCC_PREFER_LATENCY);
 	if (s->null_applier && s->plugin && s->predictor && s->jobs &&
 	    !ibcc_service_new_keys(s, config, cc_key))
 		return s;
@@ -421,7 +424,8 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 		   ibcc_cycle_retune(&s->cycle, &config->estimator, &config->tuner)) {
 		return -ENOMEM; /* no new plugin in this branch */
 	}
-	ibcc_predictor_configure(s->predictor, config->predict_cpu_s);
+	ibcc_predictor_configure(s->predictor, config->predict_cpu_s,
+				 config->prefer == IBCC_PREFER_LATENCY);
 	if (plugin) {
 		pthread_mutex_lock(&s->lock);
 		old_plugin = s->plugin;

@@ -46,6 +46,7 @@ static json_t *predict(const struct tune *t, struct ibcc_evidence *e,
 		e->in.refuse = refuse;
 	else if (!t->config.predict_cpu_s)
 		e->in.refuse = IBCC_PREDICTION_CPU;
+	e->in.prefer_latency = t->config.prefer == IBCC_PREFER_LATENCY;
 	e->in.budget_ns = t->config.predict_cpu_s * 1000000000ull;
 	e->in.cpu_ns = cpu_ns;
 	if (ibcc_predict(&e->in, &p))

@@ -92,8 +92,14 @@ static void print_latency(FILE *out, const json_t *p)
 		" Packets to other destinations take %.3g us now and %.3g us with the plan, on "
 		"average.",
 		member(o, "now_us"), member(o, "expected_us"));
-	if (json_is_true(json_object_get(p, "trades")))
-		fprintf(out, " So the plan costs throughput and reduces latency.");
+	if (!json_is_true(json_object_get(p, "trades")))
+		return;
+	fputs(" So the plan costs throughput and reduces latency.", out);
+	if (json_is_true(json_object_get(p, "advised")))
+		fputs(" It is recommended, because the configuration has prefer: latency.", out);
+	else
+		fputs(" It is not recommended, because the configuration has prefer: throughput.",
+		      out);
 }
 
 static void write_prediction(FILE *out, const json_t *p)

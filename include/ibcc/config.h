@@ -36,6 +36,12 @@ enum ibcc_drift {
 	IBCC_DRIFT_REPAIR, /* written again, in mode apply */
 };
 
+/* Whether a plan is recommended that costs throughput and reduces latency. */
+enum ibcc_prefer {
+	IBCC_PREFER_THROUGHPUT, /* it is not */
+	IBCC_PREFER_LATENCY,    /* it is */
+};
+
 /* A plan for many nodes. */
 enum ibcc_rollout_way {
 	IBCC_ROLLOUT_WAY_CANARY, /* is begun with a few: <ibcc/rollout.h> */
@@ -88,6 +94,7 @@ struct ibcc_config {
 	char jobs_host_pattern[128];
 	int jobs_names;          /* enum ibcc_jobs_names */
 	uint32_t predict_cpu_s;  /* CPU time that a prediction may take; 0: none is made */
+	int prefer;              /* enum ibcc_prefer */
 	char metrics_listen[64]; /* see ibcc_listen_parse(); empty: nowhere */
 	char metrics_file[IBCC_CONFIG_PATH_BYTES]; /* empty: none */
 	bool compat_names; /* counters also by infiniband_exporter's names */

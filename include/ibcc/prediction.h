@@ -97,6 +97,7 @@ struct ibcc_prediction_in {
 	const struct ibcc_root *root; /* as the estimate has them; sources are used */
 	uint32_t packet_bytes;
 	const struct ibcc_settings *actual, *wanted;
+	bool prefer_latency; /* recommend a plan that costs throughput and reduces latency */
 	enum ibcc_prediction_why refuse; /* what is known to forbid it; else TELLS */
 	uint64_t budget_ns;
 	uint64_t (*cpu_ns)(void *arg); /* of the thread; UINT64_MAX: end; NULL: no limit */

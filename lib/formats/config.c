@@ -21,6 +21,7 @@
 static const char *const modes[] = { "observe", "apply", NULL };
 static const char *const vias[] = { "plugin", "direct", NULL };
 static const char *const drifts[] = { "report", "repair", NULL };
+static const char *const prefers[] = { "throughput", "latency", NULL };
 static const char *const rollouts[] = { "canary", "all", NULL };
 static const char *const jobs_names[] = { "all", "users", "jobs", "none", NULL };
 static const char *const targets[] = { "auto", "stderr", "journal", NULL };
@@ -99,6 +100,7 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("state_file", STRING, state_file) },
 	{ MEMBER("history_mb", UINT, history_mb), .min = 1, .max = 65536 },
 	{ MEMBER("predict_cpu_s", UINT, predict_cpu_s), .max = 3600 },
+	{ MEMBER("prefer", ENUM, prefer), .names = prefers },
 	{ MEMBER("cc_key_file", STRING, cc_key_file) },
 	{ MEMBER("key_dir", STRING, key_dir) },
 	{ MEMBER("node_name_map", STRING, node_name_map) },

@@ -201,6 +201,7 @@ static const struct key {
 	{ "state_file", "\"/c \\\" d\"", all.state_file, 0, 0, "\"/c \" d\"" },
 	NUMBER("history_mb", 65, history_mb),
 	NUMBER("predict_cpu_s", 11, predict_cpu_s),
+	WORD("prefer", "latency", prefer, IBCC_PREFER_LATENCY),
 	STRING("cc_key_file", "/e", cc_key_file),
 	STRING("key_dir", "/k", key_dir),
 	STRING("node_name_map", "/n", node_name_map),

@@ -72,8 +72,18 @@ static void test_latency(void **state)
 		  "average.",
 		  true);
 	assert_in(text, "costs throughput", false);
-	text = printed("{\"now_us\": 102, \"expected_us\": 7}", ", \"trades\": true");
-	assert_in(text, "So the plan costs throughput and reduces latency.", true);
+	text = printed("{\"now_us\": 102, \"expected_us\": 7}",
+		       ", \"trades\": true, \"advised\": false");
+	assert_in(text,
+		  "So the plan costs throughput and reduces latency. It is not recommended, "
+		  "because the configuration has prefer: throughput.",
+		  true);
+	text = printed("{\"now_us\": 102, \"expected_us\": 7}",
+		       ", \"trades\": true, \"advised\": true");
+	assert_in(text,
+		  "reduces latency. It is recommended, because the configuration has prefer: "
+		  "latency.",
+		  true);
 	/* Not known, and of a release that did not have it. */
 	assert_in(printed("null", ""), "Packets", false);
 }

@@ -80,7 +80,7 @@ static void it_says_why_it_cannot_tell(void **state)
 	f->c.plan = (struct ibcc_plan){ 0 };
 	f->c.estimate.pass++;
 	assert_cannot(f, "the plan changes nothing");
-	ibcc_predictor_configure(f->p, 0);
+	ibcc_predictor_configure(f->p, 0, false);
 }
 
 /* What the victim sends beyond what it sent goes to another destination than the root's: there may
@@ -148,6 +148,45 @@ static void what_limits_leave_idle_is_not_told(void **state)
 		low = json_number_value(json_object_get(one, "low_mbps"));
 		if (one) /* less what counters may be off by */
 			assert_true(low > 0.66 * SLOW_MBPS && low < 0.7 * SLOW_MBPS);
+		json_decref(o);
+	}
+}
+
+static void hold_for_good(struct fixture *f, struct ibcc_settings *s, uint32_t src, double share)
+{
+	uint32_t port = fabric_port(f->c.topo, src, 1);
+
+	hold(f, s, src, share);
+	for (unsigned int sl = 0; sl < 16; sl++)
+		s->ep[f->c.topo->port[port].endport].ca.sl[sl].CCTI_Min = 1;
+}
+
+/* A delay that no flow recovers from (CCTI_Min) leaves the server half idle, which costs more than
+ * the victim gains, and empties the buffers that the victim's packets waited in: what a user who
+ * prefers latency wants.
+ */
+static void latency_may_be_preferred(void **state)
+{
+	struct fixture *f = *state;
+	double link = f->c.topo->port[fabric_port(f->c.topo, LUSTRE_SRC1, 1)].rate_mbps;
+
+	at_rest(f, 6, NULL);
+	congested(f, 6, NULL);
+	for (int prefer = 0; prefer < 2; prefer++) {
+		struct ibcc_settings wanted;
+		json_t *o;
+
+		ibcc_predictor_configure(f->p, 60, prefer);
+		assert_int_equal(ibcc_settings_copy(&wanted, &f->c.target.wanted), 0);
+		for (unsigned int k = 0; k < 4; k++)
+			hold_for_good(f, &wanted, LUSTRE_SRC1 + k, 0.5 / 4 * SLOW_MBPS / link);
+		assert_int_equal(ibcc_predictor_begin(f->p, &f->c, &wanted, NULL, NULL), 0);
+		ibcc_predictor_wait(f->p);
+		ibcc_settings_fini(&wanted);
+		o = ibcc_predictor_tell(f->p, 0);
+		assert_true(json_is_true(json_object_get(o, "known")));
+		assert_true(json_is_true(json_object_get(o, "trades")));
+		assert_int_equal(json_is_true(json_object_get(o, "advised")), prefer);
 		json_decref(o);
 	}
 }
@@ -391,6 +430,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(what_limits_leave_idle_is_not_told, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(latency_may_be_preferred, setup, teardown),
 		cmocka_unit_test_setup_teardown(loads_that_move_are_no_present, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_runs_beside, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_next_does_not_wait, setup, teardown),

@@ -185,6 +185,41 @@ static void test_prediction(void **state)
 	free(p.sent_mbps);
 }
 
+/* A plan that costs 2 % and reduces latency is recommended only if the configuration prefers that;
+ * one that costs nothing always is.
+ */
+static void test_prediction_that_trades(void **state)
+{
+	static const struct {
+		double expected_mbps;
+		bool prefer, trades, advised;
+	} c[] = {
+		{ 9800, false, true, false },
+		{ 9800, true, true, true },
+		{ 10000, false, false, true },
+		{ 10000, true, false, true },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+		const struct ibcc_prediction_in in = { .prefer_latency = c[i].prefer };
+		const struct ibcc_prediction p = {
+			.known = true,
+			.total = { .now_mbps = 10000, .expected_mbps = c[i].expected_mbps },
+			.now_us = 80.04,
+			.expected_us = 20,
+		};
+		json_t *o = ibcc_report_prediction(f->c.topo, &in, &p);
+		const json_t *l = json_object_get(o, "latency");
+
+		assert_true(json_number_value(json_object_get(l, "now_us")) == 80.0);
+		assert_true(json_number_value(json_object_get(l, "expected_us")) == 20.0);
+		assert_int_equal(json_is_true(json_object_get(o, "trades")), c[i].trades);
+		assert_int_equal(json_is_true(json_object_get(o, "advised")), c[i].advised);
+		json_decref(o);
+	}
+}
+
 /* Without amounts there is a reason, and there may be roots. */
 static void test_prediction_that_cannot_tell(void **state)
 {
@@ -204,6 +239,7 @@ static void test_prediction_that_cannot_tell(void **state)
 			    ibcc_prediction_reason(IBCC_PREDICTION_SLOW));
 	assert_true(json_is_false(json_object_get(o, "known")));
 	assert_true(json_is_null(json_object_get(o, "victims")));
+	assert_true(json_is_null(json_object_get(o, "latency")));
 	assert_string_equal(json_string_value(json_object_get(o, "basis")), "none");
 	assert_string_equal(json_string_value(json_object_get(o, "why")),
 			    ibcc_prediction_reason(IBCC_PREDICTION_NO_BASELINE));
@@ -412,6 +448,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_keys, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_who_is_who, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_prediction, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_prediction_that_trades, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_prediction_that_cannot_tell, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_outcomes_after_an_apply, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_settings, setup, teardown),
