@@ -12,6 +12,13 @@
 #include "estimate.h"
 
 #define FADE_MAX 0.25 /* of BECN counts, in a pass */
+/* What a link shows that fell from 4x to 1x: permille of the rate that it is believed to have, with
+ * 2 % for errors of readings. What other ports send in this range, they do not send in
+ * QUARTER_PASSES passes in a row: in a pass, 2 % is little for the sum of several flows.
+ */
+#define QUARTER_LEAST  244u
+#define QUARTER_MOST   254u
+#define QUARTER_PASSES 8u
 
 void ibcc_estimator_defaults(struct ibcc_estimator_params *p)
 {
@@ -49,6 +56,7 @@ void ibcc_estimator_reset(struct ibcc_estimator *m)
 		forget_root(m, &m->root[m->n - 1]);
 	free(m->root);
 	free(m->load);
+	free(m->quarters);
 	*m = (struct ibcc_estimator){ .p = m->p };
 }
 
@@ -127,6 +135,44 @@ static struct load make_load(const struct estimation *j, uint32_t i, bool is_ca)
 	return l;
 }
 
+/* Whether a port that sends to a switch waits. */
+static bool has_feeder(const struct estimation *j, uint32_t node)
+{
+	const struct ibcc_topo_node *sw = &j->t->node[node];
+
+	for (uint32_t i = sw->first_port + 1; i <= sw->first_port + sw->n_ports; i++) {
+		uint32_t peer = j->t->port[i].peer;
+
+		if (peer != IBCC_NONE && j->load[peer].waited >= j->p->ca_wait_permille)
+			return true;
+	}
+	return false;
+}
+
+/* A link that fell from 4x to 1x without a trap carries a quarter of the rate that it is believed
+ * to have, and so looks idle. It shows by a switch port that has credits, sends a quarter pass
+ * after pass, not more and not less, and has feeders that wait. From then on its load counts by the
+ * rate that it shows, until it sends more.
+ */
+static void note_quarter(const struct estimation *j, uint32_t port)
+{
+	struct load *l = &j->load[port];
+	uint8_t *n = &j->m->quarters[port];
+
+	if (!l->usable || is_ca_port(j->t, port))
+		return;
+	if (l->sent > QUARTER_MOST)
+		*n = 0;
+	else if (!l->kept && *n < QUARTER_PASSES)
+		*n = l->sent >= QUARTER_LEAST && l->waited < j->p->fed_wait_permille &&
+				     has_feeder(j, j->t->port[port].node)
+			     ? *n + 1
+			     : 0;
+	l->is_degraded = *n == QUARTER_PASSES;
+	if (l->is_degraded)
+		l->sent = l->sent * 4 < 1000 ? l->sent * 4 : 1000;
+}
+
 /* The loads of all ports, and whether enough of them are known to act on the estimate. */
 static void make_loads(const struct estimation *j)
 {
@@ -150,6 +196,7 @@ static void make_loads(const struct estimation *j)
 	ibcc_estimate_infer_marks(j);
 	ibcc_estimate_infer_waits(j);
 	for (uint32_t i = 0; i < j->t->n_ports; i++) {
+		note_quarter(j, i);
 		if (!load[i].read || !is_ca_port(j->t, i))
 			continue;
 		j->out->fecn += load[i].fecn;
@@ -306,15 +353,17 @@ static int update_memory(struct estimation *j)
 	return ret ? ret : ibcc_estimate_shares(j);
 }
 
-/* A topology with another number of endports makes the estimator forget everything. */
+/* A topology with another number of ports makes the estimator forget everything. */
 static int prepare(struct ibcc_estimator *m, const struct ibcc_topo *t)
 {
-	if (m->load && m->n_endports == t->n_endports)
+	if (m->load && m->quarters && m->n_endports == t->n_endports && m->n_ports == t->n_ports)
 		return 0;
 	ibcc_estimator_reset(m);
 	m->load = calloc(t->n_endports ? t->n_endports : 1, sizeof(*m->load));
+	m->quarters = calloc(t->n_ports ? t->n_ports : 1, sizeof(*m->quarters));
 	m->n_endports = t->n_endports;
-	return m->load ? 0 : -ENOMEM;
+	m->n_ports = t->n_ports;
+	return m->load && m->quarters ? 0 : -ENOMEM;
 }
 
 int ibcc_estimator_run(struct ibcc_estimator *m, const struct ibcc_topo *t,

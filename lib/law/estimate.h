@@ -22,8 +22,9 @@ struct load {
 	bool read;     /* counters are expected from it: an active external port that is believed */
 	uint32_t mbps; /* sent */
 	uint64_t ns;   /* the interval that the figures are means of */
-	uint16_t sent; /* share of the link's data rate, permille */
-	uint16_t waited; /* share of the interval, permille */
+	uint16_t sent; /* share of the link's data rate, permille; of a quarter of it if */
+	bool is_degraded; /* the link turned out to carry no more */
+	uint16_t waited;  /* share of the interval, permille */
 	uint64_t fecn, becn;
 };
 
@@ -74,8 +75,9 @@ struct root_history {
 /* What the estimator remembers between passes. */
 struct ibcc_estimator {
 	struct ibcc_estimator_params p;
-	uint32_t n_endports;
+	uint32_t n_endports, n_ports;
 	struct ibcc_load *load; /* by endport; owned */
+	uint8_t *quarters;      /* by port: see note_quarter(); owned */
 	uint32_t n, cap;
 	struct root_history *root; /* during a run in the order of the estimate's roots; owned */
 };

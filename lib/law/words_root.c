@@ -95,6 +95,11 @@ int ibcc_estimate_explain(const struct ibcc_topo *t, const struct ibcc_root *r, 
 			      ": slow receiver, takes %u of %u Mb/s (PortXmitData); the port to it "
 			      "is blocked %.1f %% of the time (PortXmitWait)",
 			      r->rate_mbps, r->link_mbps, r->wait_permille / 10.0);
+	if (r->link_mbps < t->port[r->port].rate_mbps)
+		ibcc_text_add(&x,
+			      ", a quarter of the %u Mb/s that the link should carry: check "
+			      "its width and its cable",
+			      t->port[r->port].rate_mbps);
 	ibcc_text_add(&x, "; ports upstream are blocked up to %.1f %% of the time",
 		      r->tree_wait_permille / 10.0);
 	ibcc_words_sources(&x, t, r, IBCC_ROLE_CONTRIBUTOR, "; contributors (BECN): ", "");

@@ -69,6 +69,59 @@ static void test_full_beside(void **state)
 	assert_int_equal(f->e.root[0].port, full);
 }
 
+/* The link between the switches fell from 4x to 1x and nobody says so: its port has credits and
+ * sends a quarter of the rate, and src1 to src4 wait. It takes eight passes, and each of what is
+ * said below undoes it. Once found it stays a root, also if its sources are throttled to less,
+ * until it sends more than a quarter.
+ */
+static void test_degraded(void **state)
+{
+	static const struct {
+		uint32_t mbps; /* of 32000: in one of the passes */
+		uint16_t wait, feeders;
+		bool found;
+	} c[] = {
+		{ 8000, 0, 800, true },  { 7808, 49, 100, true }, { 8159, 0, 800, true },
+		{ 7790, 0, 800, false }, { 8160, 0, 800, false }, { 8000, 50, 800, false },
+		{ 8000, 0, 99, false },
+	};
+	struct fixture *f = *state;
+	uint32_t link = fabric_port(f->t, LUSTRE_SW1, 5);
+	char text[IBCC_ROOT_WORDS_BYTES];
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+		for (unsigned int k = 0; k < 8; k++) {
+			bool odd = k == 4;
+
+			assert_int_equal(f->e.n_roots, 0);
+			for (unsigned int s = 0; s < 4; s++)
+				f->tr.port[src(f, s)] = load(2000, odd ? c[i].feeders : 800, 0);
+			f->tr.port[link] = load(odd ? c[i].mbps : 8000, odd ? c[i].wait : 0, 0);
+			pass(f);
+		}
+		if (f->e.n_roots != c[i].found)
+			fail_msg("case %zu: %u roots", i, f->e.n_roots);
+		if (c[i].found) {
+			assert_int_equal(at(f, link)->kind, IBCC_CONGESTION_INPUT);
+			assert_int_equal(at(f, link)->link_mbps, QDR_MBPS / 4);
+			assert_int_equal(at(f, link)->n_contributors, 4);
+			ibcc_estimate_explain(f->t, at(f, link), text, sizeof(text));
+			assert_non_null(strstr(text,
+					       "full with 8000 of 8000 Mb/s (PortXmitData), a "
+					       "quarter of the 32000 Mb/s that the link should "
+					       "carry: check its width and its cable"));
+			f->tr.port[link] = load(7000, 0, 0);
+			pass(f);
+			assert_int_equal(f->e.n_roots, 0); /* 875 permille */
+			f->tr.port[link] = load(8000, 0, 0);
+			pass(f);
+			assert_int_equal(f->e.n_roots, 1);
+		}
+		f->tr.port[link] = load(8200, 0, 0);
+		pass(f);
+	}
+}
+
 /* Idle, then busy links that still flow. */
 static void test_healthy(void **state)
 {
@@ -474,6 +527,7 @@ int main(void)
 		LUSTRE(test_first_pass),
 		LUSTRE(test_healthy),
 		LUSTRE(test_full_beside),
+		LUSTRE(test_degraded),
 		LUSTRE(test_output_generated),
 		LUSTRE(test_late_marks),
 		LUSTRE(test_becns_alone),
