@@ -2,12 +2,12 @@
 /* A simulated fabric runs for days, also one that is offered more than it carries, and whose roots
  * of congestion move: what waits at its adapters has an end, and so has its memory.
  */
-#include <malloc.h>
 #include <string.h>
 
 #include "tests/unit/engines.h"
 
 #include "tests/unit/files.h"
+#include "tests/unit/heap.h"
 
 #include <ibcc/scenario_file.h>
 
@@ -38,12 +38,9 @@ static void control(struct ibcc_sim_fabric *fab)
 
 static size_t heap_after_ms(struct ibcc_sim_fabric *fab, uint64_t ms)
 {
-	struct mallinfo2 m;
-
 	assert_int_equal(
 		ibcc_sim_fabric_run(fab, ibcc_sim_fabric_now_ps(fab) + ms * IBCC_PS_PER_MS), 0);
-	m = mallinfo2();
-	return m.uordblks + m.hblkhd;
+	return heap_bytes();
 }
 
 static void assert_bounded(const char *slow)

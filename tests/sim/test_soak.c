@@ -10,12 +10,13 @@
 #include "services.h"
 
 #include <dirent.h>
-#include <malloc.h>
 
 #include <ibcc/log.h>
 #include <ibcc/rng.h>
 
 #include "daemon/explain.h"
+
+#include "tests/unit/heap.h"
 
 #define INTERVAL_MS    200u
 #define PASSES_A_MIN   (60000u / INTERVAL_MS)
@@ -61,19 +62,6 @@ struct soak {
 };
 
 static int stderr_fd = -1; /* the one that was there */
-
-/* Of AddressSanitizer, where that is in charge of the heap. */
-size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
-
-static size_t heap_bytes(void)
-{
-	struct mallinfo2 m;
-
-	if (__sanitizer_get_current_allocated_bytes)
-		return __sanitizer_get_current_allocated_bytes();
-	m = mallinfo2();
-	return m.uordblks + m.hblkhd;
-}
 
 static size_t rss_bytes(void)
 {
