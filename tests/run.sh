@@ -17,6 +17,8 @@ case $B in /*) ;; *) B=$PWD/$B ;; esac
 export IBCC_BUILD=$B
 logs=$B/tests/log
 mkdir -p "$logs"
+# AddressSanitizer keeps what was freed, up to 256 MiB by default: a test of resident memory would take that for growth.
+export ASAN_OPTIONS="quarantine_size_mb=4${ASAN_OPTIONS:+:$ASAN_OPTIONS}"
 
 # picked NAME: whether it has one of the words in T, if there are any.
 picked()
