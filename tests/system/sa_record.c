@@ -79,6 +79,7 @@ int main(int argc, char **argv)
 		       (unsigned long long)(get(mad + 80) & 0xffffffff), (char *)mad + 104);
 	umad_unregister(fd, agent);
 	umad_close_port(fd);
+	umad_release_port(&port);
 	free(buf);
 	return 0;
 }
