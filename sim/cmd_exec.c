@@ -91,6 +91,44 @@ static int not_started(const char *program)
 	return err == ENOENT ? 127 : 126;
 }
 
+/* Sets the environment by which the command finds the simulator and its host; NULL: the first one.
+ * Returns 0, or -1 with the reason on stderr.
+ */
+static int set_fabric(const char *name, const char *host)
+{
+	char why[192], clock[128], *lib = NULL;
+	const char *error;
+	json_t *info;
+	int rc = -1;
+
+	/* If the simulator is missing, a client would wait for it for ever. */
+	info = ibcc_control_ask(name, json_pack("{s:s,s:s*}", "cmd", "info", "host", host), why,
+				sizeof(why));
+	error = info ? json_string_value(json_object_get(info, "error")) : why;
+	if (error) {
+		fprintf(stderr, "ibcc-sim exec: %s\n", error);
+		goto out;
+	}
+	host = json_string_value(json_object_get(info, "host"));
+	lib = find_umad2sim();
+	if (!lib) {
+		fprintf(stderr, "ibcc-sim exec: libumad2sim.so was not found: install it (Debian: "
+				"libumad2sim0), or set IBCC_UMAD2SIM to its path\n");
+		goto out;
+	}
+	ibcc_sim_clock_path(name, clock, sizeof(clock));
+	if (set_preload(lib) || setenv("IBSIM_SOCKNAME", name, 1) ||
+	    setenv(IBCC_SIM_CLOCK_ENV, clock, 1) || (host && setenv("SIM_HOST", host, 1))) {
+		fprintf(stderr, "ibcc-sim exec: %s\n", strerror(errno));
+		goto out;
+	}
+	rc = 0;
+out:
+	free(lib);
+	json_decref(info);
+	return rc;
+}
+
 int ibcc_cmd_exec(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -99,9 +137,7 @@ int ibcc_cmd_exec(int argc, char **argv)
 		{ 0 },
 	};
 	const char *name = getenv("IBCC_SIM_NAME"), *host = NULL;
-	const char *error;
-	char only[64], why[192], clock[128], *lib;
-	json_t *info;
+	char only[64], why[192];
 	int ch;
 
 	while ((ch = getopt_long(argc, argv, "+n:H:", options, NULL)) != -1) {
@@ -124,29 +160,8 @@ int ibcc_cmd_exec(int argc, char **argv)
 	}
 	if (!host)
 		host = getenv("SIM_HOST");
-	/* If the simulator is missing, a client would wait for it for ever. */
-	info = ibcc_control_ask(name, json_pack("{s:s,s:s*}", "cmd", "info", "host", host), why,
-				sizeof(why));
-	error = info ? json_string_value(json_object_get(info, "error")) : why;
-	if (error) {
-		fprintf(stderr, "ibcc-sim exec: %s\n", error);
+	if (set_fabric(name, host))
 		return 1;
-	}
-	host = json_string_value(json_object_get(info, "host"));
-	lib = find_umad2sim();
-	if (!lib) {
-		fprintf(stderr, "ibcc-sim exec: libumad2sim.so was not found: install it (Debian: "
-				"libumad2sim0), or set IBCC_UMAD2SIM to its path\n");
-		return 1;
-	}
-	ibcc_sim_clock_path(name, clock, sizeof(clock));
-	if (set_preload(lib) || setenv("IBSIM_SOCKNAME", name, 1) ||
-	    setenv(IBCC_SIM_CLOCK_ENV, clock, 1) || (host && setenv("SIM_HOST", host, 1))) {
-		fprintf(stderr, "ibcc-sim exec: %s\n", strerror(errno));
-		free(lib);
-		return 1;
-	}
-	free(lib);
 	unsetenv("IBSIM_SERVER_NAME"); /* ibsim's remote mode: not through unix sockets */
 	execvp(argv[optind], argv + optind);
 	return not_started(argv[optind]);
