@@ -47,9 +47,9 @@ HARDEN := -fstack-protector-strong -fstack-clash-protection \
 	  $(if $(SANITIZE),,$(if $(filter -O1 -O2 -O3 -Os,$(CFLAGS)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 HARDEN_LD := -Wl,-z,relro,-z,now,-z,noexecstack
 ALL_CPPFLAGS = -D_GNU_SOURCE -Iinclude -I. -DIBCC_SYSCONFDIR='"$(SYSCONFDIR)"' $(CPPFLAGS)
-ALL_CFLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARN) $(HARDEN) $(CFLAGS)
+ALL_CFLAGS = -std=c11 -fPIC -fvisibility=hidden $(WARN) $(HARDEN) $(CFLAGS) $(SAN_CFLAGS)
 ifneq ($(SANITIZE),)
-ALL_CFLAGS += -DIBCC_SANITIZED -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
+SAN_CFLAGS := -DIBCC_SANITIZED -fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all
 # Statically linked, so that umad2sim may be preloaded into the programs.
 SAN_LDFLAGS := -fsanitize=$(SANITIZE)
 ifeq ($(findstring clang,$(CC)),)
@@ -220,10 +220,13 @@ fit-lustre: fit-%: $(B)/ibcc-lab
 	$(Q)$< best $(B)/fit/$*.jsonl --given $(B)/fit/$*-as-is.jsonl
 tests: $(test_programs)
 
-$(B)/obj/%.o: %.c Makefile
+define compile
 	$(call say,CC,$<)
 	$(Q)[ -d $(@D) ] || mkdir -p $(@D); \
 	$(CC) $(ALL_CPPFLAGS) $(EXTRA_CPPFLAGS) $(TEST_CPPFLAGS) $(ALL_CFLAGS) $(EXTRA_CFLAGS) -MMD -MP -c -o $@ $<
+endef
+$(B)/obj/%.o: %.c Makefile
+	$(compile)
 # Tests run for moments: to optimize them costs more than it brings, but for the second model of the fabric.
 $(B)/obj/tests/%.o: EXTRA_CFLAGS := -O0 -U_FORTIFY_SOURCE
 $(B)/obj/tests/sim/reference.o: EXTRA_CFLAGS :=
@@ -295,15 +298,21 @@ $(B)/tests/unit/test_state_reader: EXTRA_LIBS += -Wl,--wrap=sqlite3_busy_timeout
 $(B)/tests/sim/test_predict_beside: EXTRA_LIBS += -Wl,--wrap=ibcc_predict
 # Verbs without a device; also to be preloaded.
 verbs_double := $(patsubst %,$(B)/obj/tests/double/%.o,verbs device faults)
-$(B)/tests/double/libibverbs-double.so: $(verbs_double)
+# What is preloaded has no sanitizer, as its runtime would come second to that in the program.
+preloaded := $(B)/obj/$(if $(SANITIZE),preloaded/)tests/double
+$(B)/obj/preloaded/%.o: SAN_CFLAGS :=
+$(B)/obj/preloaded/%.o: %.c Makefile
+	$(compile)
+$(B)/tests/double/libibverbs-double.so: $(patsubst $(B)/obj/tests/double/%,$(preloaded)/%,$(verbs_double))
 # A wall clock that a test sets.
-$(B)/tests/double/libclock-double.so: $(B)/obj/tests/double/clock.o
+$(B)/tests/double/libclock-double.so: $(preloaded)/clock.o
 # A name service that falls silent.
-$(B)/tests/double/libnss-double.so: $(B)/obj/tests/double/nss.o
+$(B)/tests/double/libnss-double.so: $(preloaded)/nss.o
+$(B)/tests/double/lib%-double.so: SAN_CFLAGS :=
 $(B)/tests/double/lib%-double.so:
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(SAN_SHARED) $(LDFLAGS) -shared -o $@ $^ -lpthread
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -shared -o $@ $^ -lpthread
 
 # The tests of a folder are one program (tests/entry.h), and those of ibcc-perf another, with the double of verbs. Alone
 # are those with --wrap or a function of their own in place of a library's, which would hold for all, and those that
