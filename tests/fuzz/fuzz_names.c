@@ -11,7 +11,7 @@
 #include "daemon/tune/tune.h"
 #include "tests/fuzz/fuzz.h"
 
-/* It loses some memory for what stands in a map twice. */
+/* It loses memory for a GUID that stands twice in a map with a line that it cannot read. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
