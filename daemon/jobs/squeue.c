@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/clean.h>
 #include <ibcc/grow.h>
 #include <ibcc/hostlist.h>
 #include <ibcc/json_each.h>
@@ -104,11 +105,8 @@ static void read_id(const json_t *o, struct ibcc_job *job)
 static void read_text(const json_t *o, const char *key, char *buf, size_t size)
 {
 	const char *text = json_string_value(json_object_get(o, key));
-	size_t n = text ? strlen(text) : 0;
+	size_t n = text ? ibcc_clean_cut(text, size - 1) : 0;
 
-	if (n >= size)
-		for (n = size - 1; n && (text[n] & 0xc0) == 0x80; n--)
-			;
 	if (n)
 		memcpy(buf, text, n);
 	buf[n] = '\0';

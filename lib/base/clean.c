@@ -52,3 +52,13 @@ void ibcc_clean(char *text, const char *keep)
 			*s = c < 0x80 && strchr("\t\n\v\f\r", *s) ? ' ' : '?';
 	}
 }
+
+size_t ibcc_clean_cut(const char *text, size_t len)
+{
+	size_t n = strnlen(text, len);
+
+	if (n == len)
+		while (n && (text[n] & 0xc0) == 0x80)
+			n--;
+	return n;
+}

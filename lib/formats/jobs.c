@@ -238,11 +238,8 @@ static bool read_text(const json_t *o, const char *key, char *buf, size_t size)
 {
 	const json_t *v = json_object_get(o, key);
 	const char *text = json_string_value(v);
-	size_t n = text ? strlen(text) : 0;
+	size_t n = text ? ibcc_clean_cut(text, size - 1) : 0;
 
-	if (n >= size)
-		for (n = size - 1; n && (text[n] & 0xc0) == 0x80; n--)
-			;
 	if (n)
 		memcpy(buf, text, n);
 	buf[n] = '\0';

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/clean.h>
 #include <ibcc/topo.h>
 
 #define GUID_TEXT "0x%016" PRIx64
@@ -33,12 +34,8 @@ static int by_name(const void *a, const void *b, void *arg)
 
 static void add_guid(struct ibcc_topo_node *n)
 {
-	size_t len = strlen(n->desc);
+	size_t len = ibcc_clean_cut(n->desc, IBCC_DESC_BYTES - 2 - GUID_LEN);
 
-	/* Never cut a character in two. */
-	if (len > IBCC_DESC_BYTES - 2 - GUID_LEN)
-		for (len = IBCC_DESC_BYTES - 2 - GUID_LEN; len && (n->desc[len] & 0xc0) == 0x80;)
-			len--;
 	snprintf(n->desc + len, sizeof(n->desc) - len, " " GUID_TEXT, n->guid);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <ibcc/clean.h>
 #include <ibcc/text.h>
 #include <ibcc/whose.h>
 
@@ -12,11 +13,8 @@
 /* Copies a name, cut to `len` bytes before a character that does not fit. */
 static void copy(const char *from, char *to, size_t len)
 {
-	size_t n = strnlen(from, len);
+	size_t n = ibcc_clean_cut(from, len - 1);
 
-	if (n == len)
-		for (n = len - 1; n && (from[n] & 0xc0) == 0x80;)
-			n--;
 	memcpy(to, from, n);
 	to[n] = '\0';
 }

@@ -57,12 +57,26 @@ static void test_no_utf8(void **state)
 	check("\xed\xa0\x80\xf4\x90\x80\x80\xf8\x88\x80\x80\x80", "", "????????????");
 }
 
+/* "a", U+20AC of three bytes, "b". */
+static void test_cut(void **state)
+{
+	const char *text = "a\xe2\x82\xac"
+			   "b";
+	const size_t cut[] = { 0, 1, 1, 1, 4, 5, 5 };
+
+	(void)state;
+	for (size_t len = 0; len < sizeof(cut) / sizeof(cut[0]); len++)
+		assert_int_equal(ibcc_clean_cut(text, len), cut[len]);
+	assert_int_equal(ibcc_clean_cut("", 3), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_stays),
 		cmocka_unit_test(test_goes),
 		cmocka_unit_test(test_no_utf8),
+		cmocka_unit_test(test_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
