@@ -356,8 +356,10 @@ void ibcc_service_jobs_free(struct ibcc_service_jobs *j);
 void ibcc_service_look_at_jobs(struct ibcc_service *s);
 /* State of the map; null: there is none, and none is missing. */
 json_t *ibcc_service_jobs_status(const struct ibcc_service *s);
+/* Is there a map that the last polling cycle could use? */
+bool ibcc_service_has_jobs(const struct ibcc_service *s);
 /* Adds "jobs" to the roots of the last polling cycle, which are in the estimate's order, and to
- * their adapters; and to a list of adapters.
+ * their adapters; and to a list of adapters. Without a map it adds nothing.
  */
 void ibcc_service_add_jobs(const struct ibcc_service *s, json_t *roots);
 void ibcc_service_add_jobs_at(const struct ibcc_service *s, json_t *adapters);

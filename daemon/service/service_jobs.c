@@ -450,13 +450,20 @@ static bool is_used(const struct ibcc_service_jobs *j)
 	return j->has_map && j->matched && !ibcc_whose_is_old(&j->map, j->end_ms / 1000);
 }
 
+bool ibcc_service_has_jobs(const struct ibcc_service *s)
+{
+	return is_used(s->jobs);
+}
+
 void ibcc_service_add_jobs_at(const struct ibcc_service *s, json_t *adapters)
 {
 	json_t *o;
 	size_t i;
 
+	if (!is_used(s->jobs))
+		return;
 	json_array_foreach (adapters, i, o)
-		json_object_set_new(o, "jobs", is_used(s->jobs) ? jobs_at(s, o) : json_array());
+		json_object_set_new(o, "jobs", jobs_at(s, o));
 }
 
 void ibcc_service_add_jobs(const struct ibcc_service *s, json_t *roots)
@@ -466,9 +473,8 @@ void ibcc_service_add_jobs(const struct ibcc_service *s, json_t *roots)
 	size_t i;
 
 	json_array_foreach (roots, i, o) {
-		json_object_set_new(o, "jobs",
-				    i < s->jobs->n_shares ? share_json(s->jobs, (uint32_t)i)
-							  : json_null());
+		if (i < s->jobs->n_shares)
+			json_object_set_new(o, "jobs", share_json(s->jobs, (uint32_t)i));
 		for (size_t k = 0; k < sizeof(lists) / sizeof(lists[0]); k++)
 			ibcc_service_add_jobs_at(s, json_object_get(o, lists[k]));
 	}

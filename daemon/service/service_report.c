@@ -45,7 +45,7 @@ static int plan_of(struct ibcc_service *s,
 		return ibcc_service_undecided(s, why);
 	*out = report(c, ibcc_service_source_name(s->source));
 	ibcc_service_add_jobs(s, json_object_get(*out, "roots"));
-	if (*out)
+	if (*out && ibcc_service_has_jobs(s))
 		json_object_set_new(*out, "whose", ibcc_service_whose_text(s));
 	age_ms = (ibcc_now_ns() - s->decided_ns) / 1000000;
 	if (*out && json_object_set_new(*out, "age_ms", json_integer((json_int_t)age_ms)))
