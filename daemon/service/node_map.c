@@ -31,6 +31,7 @@ static int add_name(void *arg, uint64_t guid, char *text)
 	entry->guid = guid;
 	entry->name = strdup(name);
 	cl_qmap_insert(map, guid, &entry->item);
+	/* cppcheck-suppress memleak ; the map owns it */
 	return entry->name ? 0 : -ENOMEM;
 }
 
