@@ -299,7 +299,7 @@ sh_inside 'rm -f /etc/ibcc-tune/one.yaml; rmdir /etc/ibcc-tune; rm -rf /etc/syst
 check "which keeps the state file" sh_inside '[ -s /var/backups/ibcc-tune-*/state.db ]'
 # Without a fabric the daemon does not start: another program does, with the unit's user and folder.
 check "the packages install again, and the state file is put back as the purge said" sh_inside "dpkg -i /debs/ibcc-tune_*.deb &&
-	$way_back && systemd-run -q --wait -p User=ibcc \
+	$way_back && systemd-run -q --unit=owner -p Type=oneshot -p User=ibcc \
 		\$(sed -n 's/^StateDirectory[A-Za-z]*=.*/-p &/p' /lib/systemd/system/ibcc-tuned.service | paste -sd' ') true &&
 	[ \"\$(stat -c %U /var/lib/ibcc-tune/state.db)\" = ibcc ]"
 check "and are purged again" sh_inside "dpkg --purge ibcc-tune && rm -r /var/backups/ibcc-tune-*"
