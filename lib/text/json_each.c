@@ -137,13 +137,24 @@ static int take_list(struct walk *w)
 	return rc;
 }
 
+/* A value outside the list: all of these together have most_bytes. */
+static int take_rest(struct walk *w, json_t **v)
+{
+	const char *begin;
+	int rc;
+
+	skip_blanks(w); /* they do not count, so that rest_bytes stays within most_bytes */
+	begin = w->at;
+	rc = take_value(w, w->most_bytes - w->rest_bytes, v);
+	w->rest_bytes += (size_t)(w->at - begin);
+	return rc;
+}
+
 static int take_other(struct walk *w, const char *key)
 {
-	const char *begin = w->at;
 	json_t *v = NULL;
-	int rc = take_value(w, w->most_bytes - w->rest_bytes, &v);
+	int rc = take_rest(w, &v);
 
-	w->rest_bytes += (size_t)(w->at - begin);
 	if (!rc && json_object_get(w->rest, key))
 		rc = wrong(w, "each member only once");
 	if (!rc && json_object_set(w->rest, key, v))
@@ -154,12 +165,10 @@ static int take_other(struct walk *w, const char *key)
 
 static int take_member(struct walk *w)
 {
-	const char *begin = w->at, *key;
 	json_t *k = NULL;
-	int rc = take_value(w, w->most_bytes - w->rest_bytes, &k);
+	int rc = take_rest(w, &k);
+	const char *key = json_string_value(k);
 
-	w->rest_bytes += (size_t)(w->at - begin);
-	key = json_string_value(k);
 	if (!rc && (!key || strlen(key) != json_string_length(k) || !next_is(w, ':')))
 		rc = wrong(w, "a name and a colon");
 	if (!rc)

@@ -122,6 +122,23 @@ static void test_refused(void **state)
 	}
 }
 
+/* Blanks are not kept, so they neither use up what may be kept nor lift the limit. */
+static void test_blanks(void **state)
+{
+	struct seen s;
+	json_t *rest;
+	char text[512];
+
+	(void)state;
+	snprintf(text, sizeof(text), "{%100s\"a\":%100s1,\"list\":[]}", "", "");
+	assert_int_equal(each(text, strlen(text), &s, &rest, NULL), 0);
+	assert_int_equal(json_object_size(rest), 1);
+	json_decref(rest);
+	snprintf(text, sizeof(text), "{\"a\":%100s1,\"b\":\"%070d\",\"list\":[]}", "", 0);
+	assert_int_equal(each(text, strlen(text), &s, &rest, NULL), -EINVAL);
+	assert_null(rest);
+}
+
 static void test_stop(void **state)
 {
 	static const char text[] = "{\"list\":[1,2,3}";
@@ -138,9 +155,8 @@ static void test_stop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_read),
-		cmocka_unit_test(test_unclean),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_read),    cmocka_unit_test(test_unclean),
+		cmocka_unit_test(test_refused), cmocka_unit_test(test_blanks),
 		cmocka_unit_test(test_stop),
 	};
 
