@@ -135,18 +135,28 @@ static struct load make_load(const struct estimation *j, uint32_t i, bool is_ca)
 	return l;
 }
 
-/* Whether a port that sends to a switch waits. */
-static bool has_feeder(const struct estimation *j, uint32_t node)
+/* Whether a port that sends to a port's switch waits, and no other one sends just what the port
+ * does without waiting. Such a one explains the port's rate: an adapter of 100 Gb/s, for example,
+ * whose packets a link of 400 Gb/s passes on.
+ */
+static bool has_feeder(const struct estimation *j, uint32_t port)
 {
-	const struct ibcc_topo_node *sw = &j->t->node[node];
+	const struct ibcc_topo_node *sw = &j->t->node[j->t->port[port].node];
+	uint32_t mbps = j->load[port].mbps;
+	bool waits = false;
 
 	for (uint32_t i = sw->first_port + 1; i <= sw->first_port + sw->n_ports; i++) {
 		uint32_t peer = j->t->port[i].peer;
+		const struct load *l = peer == IBCC_NONE ? NULL : &j->load[peer];
 
-		if (peer != IBCC_NONE && j->load[peer].waited >= j->p->ca_wait_permille)
-			return true;
+		if (!l || i == port)
+			continue;
+		if (l->waited >= j->p->ca_wait_permille)
+			waits = true;
+		else if (l->usable && l->mbps >= mbps - mbps / 50 && l->mbps <= mbps + mbps / 50)
+			return false;
 	}
-	return false;
+	return waits;
 }
 
 /* A link that fell from 4x to 1x without a trap carries a quarter of the rate that it is believed
@@ -165,7 +175,7 @@ static void note_quarter(const struct estimation *j, uint32_t port)
 		*n = 0;
 	else if (!l->kept && *n < QUARTER_PASSES)
 		*n = l->sent >= QUARTER_LEAST && l->waited < j->p->fed_wait_permille &&
-				     has_feeder(j, j->t->port[port].node)
+				     has_feeder(j, port)
 			     ? *n + 1
 			     : 0;
 	l->is_degraded = *n == QUARTER_PASSES;

@@ -122,6 +122,28 @@ static void test_degraded(void **state)
 	}
 }
 
+/* A healthy link that passes on one adapter of a quarter of its rate, while others wait for
+ * something else. The adapter may send 2 % more or less in an interval.
+ */
+static void test_quarter_rate_sender(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t link = fabric_port(f->t, LUSTRE_SW1, 5);
+
+	for (unsigned int k = 0; k < 20; k++) {
+		for (unsigned int s = 0; s < 3; s++)
+			f->tr.port[src(f, s)] = load(2000, 800, 0);
+		f->tr.port[src(f, 3)] = load(k % 2 ? 7900 : 8100, 0, 0);
+		f->tr.port[link] = load(8000, 0, 0);
+		pass(f);
+		assert_int_equal(f->e.n_roots, 0);
+	}
+	/* One that sends far less explains nothing. */
+	f->tr.port[src(f, 3)] = load(2000, 0, 0);
+	passes(f, 8);
+	assert_int_equal(f->e.n_roots, 1);
+}
+
 /* Idle, then busy links that still flow. */
 static void test_healthy(void **state)
 {
@@ -528,6 +550,7 @@ int main(void)
 		LUSTRE(test_healthy),
 		LUSTRE(test_full_beside),
 		LUSTRE(test_degraded),
+		LUSTRE(test_quarter_rate_sender),
 		LUSTRE(test_output_generated),
 		LUSTRE(test_late_marks),
 		LUSTRE(test_becns_alone),
