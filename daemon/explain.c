@@ -439,7 +439,9 @@ void ibcc_explain_cycle(struct ibcc_explain *x, const struct ibcc_cycle *c, enum
 	tell_plan(x, c);
 }
 
-/* The jobs of roots that are admitted: their settings are wanted on the fabric. */
+/* The jobs of roots that are admitted, whose settings are wanted on the fabric: by their numbers,
+ * since more people read the journal than may ask the daemon.
+ */
 static void tell_jobs(struct ibcc_explain *x, const struct ibcc_service *s,
 		      const struct ibcc_cycle *c)
 {

@@ -118,7 +118,13 @@ static int check_args(const struct args *a)
 /* What the provider says, as text. */
 static int ask(struct state *s, char **text, size_t *len, struct ibcc_why *why)
 {
-	static const char *const squeue[] = { "squeue", "--json", "--all", "--states=all", NULL };
+	/* All jobs that have hosts, or had them some minutes ago. Thousands may wait for theirs. */
+	static const char *const squeue[] = {
+		"squeue", "--json", "--all",
+		"--states=RUNNING,SUSPENDED,COMPLETING,STOPPED,COMPLETED,CANCELLED,FAILED,TIMEOUT,"
+		"PREEMPTED,NODE_FAIL,BOOT_FAIL,DEADLINE,OUT_OF_MEMORY",
+		NULL
+	};
 	const char *const shell[] = { "/bin/sh", "-c", s->a.command, NULL };
 	unsigned int timeout_s =
 		s->a.period_s < TIMEOUT_S ? (unsigned int)s->a.period_s : TIMEOUT_S;

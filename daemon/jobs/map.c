@@ -11,8 +11,9 @@
 
 #include <ibcc/file.h>
 
-/* How long a job stays after its end. A polling cycle takes seconds, and Slurm itself forgets a job
- * after five minutes (MinJobAge).
+/* How long a job stays after its end, at least. A polling cycle takes seconds, and Slurm itself
+ * forgets a job after five minutes (MinJobAge). Congestion is assigned by a map of up to two
+ * periods later, so with a long period jobs stay for that time.
  */
 #define KEPT_S 300
 
@@ -76,6 +77,11 @@ static int add_ended(struct ibcc_jobs_draft *d, const struct ibcc_jobs *older,
 			continue;
 		if (!job.end_s)
 			job.end_s = older->made_s > job.start_s ? older->made_s : job.start_s;
+		/* The clock was set back. */
+		if (job.end_s > newer->made_s)
+			job.end_s = newer->made_s;
+		if (job.end_s && job.start_s > job.end_s)
+			job.start_s = job.end_s;
 		if (job.end_s)
 			rc = add(d, older, &job, since_s);
 	}
@@ -87,7 +93,8 @@ static int join(struct ibcc_jobs *joined, const struct ibcc_jobs *older,
 		const struct ibcc_jobs *newer)
 {
 	struct ibcc_jobs_draft *d = ibcc_jobs_draft_new();
-	int64_t since_s = newer->made_s - KEPT_S;
+	int64_t kept_s = 2 * newer->period_s > KEPT_S ? 2 * newer->period_s : KEPT_S;
+	int64_t since_s = newer->made_s - kept_s;
 	int rc = d ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < newer->n && !rc; i++)

@@ -247,9 +247,9 @@ enum ibcc_trouble ibcc_service_trouble(const struct ibcc_service *s, enum ibcc_t
 				       enum ibcc_trouble to, struct ibcc_why *why);
 /* Name for programs: lower case, with underscores. */
 const char *ibcc_trouble_name(enum ibcc_trouble code);
-/* Which jobs cause congestion at a root of the last polling cycle, and which suffer, as a sentence;
- * empty: no job is known to take part. Returns a key of these jobs, which does not depend on how
- * much each contributes.
+/* Which jobs cause congestion at a root of the last polling cycle, and which suffer, as a sentence
+ * without the names of users and jobs; empty: no job is known to take part. Returns a key of these
+ * jobs, which does not depend on how much each contributes.
  */
 uint64_t ibcc_service_whose(const struct ibcc_service *s, uint32_t port, char *buf, size_t len);
 

@@ -3,7 +3,7 @@
  * cycle which jobs take part. Begin with ibcc_service_look_at_jobs().
  *
  * The map comes from a file that another program replaces, so that a batch system that hangs never
- * delays a polling cycle. Without the file nothing is said about jobs.
+ * delays a polling cycle. Without the file, no answer has anything of jobs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -290,7 +290,7 @@ static void store(struct ibcc_service *s)
 		ibcc_whose_account_clear(s->jobs->account);
 }
 
-/* Without memory nothing is said about the jobs of this polling cycle. */
+/* Without memory, this polling cycle has no jobs. */
 void ibcc_service_look_at_jobs(struct ibcc_service *s)
 {
 	struct ibcc_service_jobs *j = s->jobs;
@@ -326,7 +326,10 @@ static void judge(const struct ibcc_service_jobs *j, int64_t now_s, struct ibcc_
 		ibcc_text_say(&x, "%s", j->trouble.text);
 	if (j->has_map && j->map.trouble[0])
 		ibcc_text_say(&x, "%s", j->map.trouble);
-	if (j->has_map && age_s >= 0 && ibcc_whose_is_old(&j->map, now_s))
+	if (j->has_map && !j->map.made_s)
+		ibcc_text_say(&x, "the batch system has not answered yet, so congestion is "
+				  "assigned to no job");
+	else if (j->has_map && age_s >= 0 && ibcc_whose_is_old(&j->map, now_s))
 		ibcc_text_say(&x,
 			      "the map of jobs is %lld s old, more than twice its period of %lld "
 			      "s, so congestion is assigned to no job: check the service ibcc-jobs",
@@ -411,7 +414,7 @@ static json_t *share_json(const struct ibcc_service_jobs *j, uint32_t k)
 
 	for (uint32_t i = 0; list && i < s->n && i < PARTS_TOLD; i++)
 		json_array_append_new(list, part_json(&j->map, s, &s->part[i]));
-	ibcc_whose_words(&j->map, s, j->root[k], words, sizeof(words));
+	ibcc_whose_words(&j->map, s, j->root[k], true, words, sizeof(words));
 	return json_pack("{ss si so so si}", "basis", ibcc_whose_basis_name(s->basis),
 			 "nobody_permille", s->nobody_permille, "text", text_or_null(words), "list",
 			 list, "left_out", s->n > PARTS_TOLD ? (int)(s->n - PARTS_TOLD) : 0);
@@ -507,7 +510,7 @@ uint64_t ibcc_service_whose(const struct ibcc_service *s, uint32_t port, char *b
 	for (uint32_t i = 0; i < j->n_shares && i < e->n_roots; i++) {
 		if (e->root[i].port != port)
 			continue;
-		ibcc_whose_words(&j->map, &j->share[i], j->root[i], buf, len);
+		ibcc_whose_words(&j->map, &j->share[i], j->root[i], false, buf, len);
 		return key_of(&j->map, &j->share[i]);
 	}
 	return 0;
@@ -519,7 +522,7 @@ json_t *ibcc_service_whose_text(const struct ibcc_service *s)
 	struct ibcc_text x = { .buf = all, .len = sizeof(all) };
 
 	for (uint32_t i = 0; i < s->jobs->n_shares && i < 2; i++) {
-		ibcc_whose_words(&s->jobs->map, &s->jobs->share[i], s->jobs->root[i], words,
+		ibcc_whose_words(&s->jobs->map, &s->jobs->share[i], s->jobs->root[i], true, words,
 				 sizeof(words));
 		if (words[0])
 			ibcc_text_add(&x, "%s%s", x.n ? ". Then " : "", words);

@@ -83,7 +83,7 @@ const char *tune_job_map_text(const json_t *status, char *buf, size_t len)
 	buf[0] = '\0';
 	if (!json_is_object(jobs))
 		return buf;
-	if (tune_str(jobs, "source")[0]) {
+	if (tune_str(jobs, "source")[0] && tune_int(jobs, "made") > 0) {
 		ibcc_text_add(&x, "%lld job%s on %lld host%s, from %s, %lld s old",
 			      tune_int(jobs, "running"), ending(tune_int(jobs, "running")),
 			      tune_int(jobs, "hosts"), ending(tune_int(jobs, "hosts")),

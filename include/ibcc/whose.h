@@ -123,10 +123,10 @@ void ibcc_whose_share_fini(struct ibcc_whose_share *s);
 const char *ibcc_whose_label(const struct ibcc_job *job, char buf[IBCC_WHOSE_LABEL_BYTES]);
 
 /* Says for one root which jobs cause the congestion and which suffer: "job 4711 (ann, cfd) fills
- * destination1 (leaf2 port 2); job 4712 (bob, lammps) is blocked". Empty where no job takes part.
- * Returns the length as snprintf() does.
+ * destination1 (leaf2 port 2); job 4712 (bob, lammps) is blocked". Without `names` a job has its
+ * number alone. Empty where no job takes part. Returns the length as snprintf() does.
  */
 int ibcc_whose_words(const struct ibcc_jobs *jobs, const struct ibcc_whose_share *s,
-		     const char *root, char *buf, size_t len);
+		     const char *root, bool names, char *buf, size_t len);
 
 #endif

@@ -95,6 +95,11 @@ int ibcc_whose_account_note(struct ibcc_whose_account *a, const struct ibcc_topo
 		pass_fini(&p);
 		return 0;
 	}
+	/* The clock was set back: no map will be made between their end and this one's. */
+	while (a->n_passes && a->pass[a->n_passes - 1].end_ms > end_ms) {
+		a->n_adapters -= a->pass[--a->n_passes].n_adapters;
+		pass_fini(&a->pass[a->n_passes]);
+	}
 	while (a->n_passes == IBCC_WHOSE_PASSES_MAX ||
 	       a->n_adapters + p.n_adapters > IBCC_WHOSE_ADAPTERS_MAX)
 		drop(a, 1);

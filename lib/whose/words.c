@@ -47,9 +47,11 @@ static bool suffers(const struct ibcc_whose_part *p)
 
 /* Names the first jobs that have a role, and counts the others. Returns how many have it. */
 static uint32_t list(struct ibcc_text *x, const struct ibcc_jobs *jobs,
-		     const struct ibcc_whose_share *s, bool (*has)(const struct ibcc_whose_part *))
+		     const struct ibcc_whose_share *s, bool names,
+		     bool (*has)(const struct ibcc_whose_part *))
 {
 	char label[IBCC_WHOSE_LABEL_BYTES];
+	struct ibcc_job job;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->n; i++) {
@@ -57,8 +59,10 @@ static uint32_t list(struct ibcc_text *x, const struct ibcc_jobs *jobs,
 
 		if (!has(p) || n++ >= NAMED)
 			continue;
-		ibcc_text_add(x, "%s%s%s", n > 1 ? ", " : "",
-			      ibcc_whose_label(&jobs->job[p->job], label),
+		job = jobs->job[p->job];
+		if (!names)
+			job.user[0] = job.name[0] = '\0';
+		ibcc_text_add(x, "%s%s%s", n > 1 ? ", " : "", ibcc_whose_label(&job, label),
 			      !p->own_permille && p->shared_permille ? " on shared hosts" : "");
 	}
 	if (n > NAMED)
@@ -67,7 +71,7 @@ static uint32_t list(struct ibcc_text *x, const struct ibcc_jobs *jobs,
 }
 
 int ibcc_whose_words(const struct ibcc_jobs *jobs, const struct ibcc_whose_share *s,
-		     const char *root, char *buf, size_t len)
+		     const char *root, bool names, char *buf, size_t len)
 {
 	struct ibcc_text x = { .buf = buf, .len = len };
 	bool known = s->basis != IBCC_WHOSE_BY_WAITING;
@@ -75,7 +79,7 @@ int ibcc_whose_words(const struct ibcc_jobs *jobs, const struct ibcc_whose_share
 
 	if (len)
 		buf[0] = '\0';
-	n = list(&x, jobs, s, contributes);
+	n = list(&x, jobs, s, names, contributes);
 	if (n && known)
 		ibcc_text_add(&x, n > 1 ? " fill %s" : " fills %s", root);
 	else if (n)
@@ -91,7 +95,7 @@ int ibcc_whose_words(const struct ibcc_jobs *jobs, const struct ibcc_whose_share
 				ibcc_text_add(&x, "; ");
 				break;
 			}
-	n = list(&x, jobs, s, suffers);
+	n = list(&x, jobs, s, names, suffers);
 	if (n)
 		ibcc_text_add(&x, n > 1 ? " are blocked" : " is blocked");
 	return (int)x.n;

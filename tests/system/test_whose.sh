@@ -36,7 +36,7 @@ start_sim "$TMP/marked.yaml"
 start_opensm --plugin
 start_tuned "metrics_file: $TMP/metrics.prom"
 wait_until 30 status '.now.roots[0].victims == 1' || fail "no root with a victim: $(jq -c .now.roots "$TMP/status.json")"
-check "without a map nothing is said of jobs" jq -e '.jobs == null and .whose == null and .now.roots[0].jobs == null' "$TMP/status.json"
+check "without a map no answer has jobs" jq -e '.jobs == null and .whose == null and .now.roots[0].jobs == null' "$TMP/status.json"
 tune status >"$TMP/text" 2>"$TMP/tune.log"
 without "nor for people" "$TMP/text" -i '^job'
 
@@ -63,8 +63,10 @@ tune plan -j >"$TMP/plan.json" 2>"$TMP/tune.log" || fail "plan -j"
 check "plan -j has the jobs of root and senders" jq -e '(.roots[0].jobs.list | length == 2) and ([.roots[0].contributors[].jobs[]] | unique == ["4711"])' "$TMP/plan.json"
 TERM=xterm timeout 60 script -qec "stty rows 60 cols 200; NO_COLOR=1 $IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml top --limit 1" /dev/null </dev/null >"$TMP/text" || fail top
 check "top has sentence and column" sh -c 'grep -q "Jobs *job 4711 (ann, cfd) fills" "$1" && grep -q "STATUS *JOB" "$1" && grep -Eq "leaf2 .* 4711" "$1"' - "$TMP/text"
-wait_until 60 grep -q "jobs: $sentence" "$TMP/tuned.log" || fail "the journal: $(grep jobs: "$TMP/tuned.log")"
+wait_until 60 grep -q 'jobs: job 4711 fills destination1 (leaf2 port 2); job 4712 is blocked' "$TMP/tuned.log" ||
+	fail "the journal: $(grep jobs: "$TMP/tuned.log")"
 ok "the journal names the jobs of an admitted root"
+without "but neither users nor the names of jobs" "$TMP/tuned.log" 'ann\|cfd\|bob\|lammps'
 
 metrics() { grep -Fqx "$1" "$TMP/metrics.prom"; }
 wait_until 30 metrics 'ibcc_job_congestion_share{job="4711"} 1.000' || fail "metrics: $(grep ibcc_job "$TMP/metrics.prom")"
@@ -136,10 +138,10 @@ wait_until 30 status '.now.roots[0].jobs.list | length == 2' || fail "no jobs af
 
 # A file that is no map is one sentence, and the map from before stays. Pipes do not stop a cycle.
 echo '{' >"$TMP/jobs.new" && mv "$TMP/jobs.new" "$TMP/jobs.json"
-wait_until 30 status '.jobs.text // "" | test("jobs.json cannot be read: ")' || fail "nothing is said of a bad file: $(jq -c .jobs "$TMP/status.json")"
+wait_until 30 status '.jobs.text // "" | test("jobs.json cannot be read: ")' || fail "a bad file is not named: $(jq -c .jobs "$TMP/status.json")"
 check "a file that is no map is one sentence, and the map from before is used" jq -e '.jobs.used and (.now.roots[0].jobs.list | length == 2)' "$TMP/status.json"
 rm "$TMP/jobs.json" && mkfifo "$TMP/jobs.json"
-wait_until 30 status '.jobs.text // "" | test("it is not a regular file")' || fail "nothing is said of a pipe: $(jq -c .jobs "$TMP/status.json")"
+wait_until 30 status '.jobs.text // "" | test("it is not a regular file")' || fail "a pipe is not named: $(jq -c .jobs "$TMP/status.json")"
 first=$(passes)
 wait_until 30 status ".now.pass >= $first + 2" || fail "a pipe stops the daemon"
 ok "a pipe stops no cycle"

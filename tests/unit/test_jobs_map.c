@@ -109,6 +109,36 @@ static void test_starts(void **state)
 	ibcc_jobs_fini(&map);
 }
 
+/* Jobs that have ended stay for two periods. */
+static void test_long_period(void **state)
+{
+	struct ibcc_jobs map = { 0 }, newer;
+
+	(void)state;
+	newer = MAP(1000, { "1", 900, 0, "a" });
+	newer.period_s = 600;
+	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
+	newer = MAP(1600, { "2", 1200, 0, "a" });
+	newer.period_s = 600;
+	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
+	assert_jobs(&map, "1 900 1000 a;2 1200 0 a;");
+	ibcc_jobs_fini(&map);
+}
+
+/* A clock that was set back by 500 s: no job ends later than the map in which it is missing. */
+static void test_clock(void **state)
+{
+	struct ibcc_jobs map = { 0 }, newer;
+
+	(void)state;
+	newer = MAP(1000, { "1", 900, 0, "a" }, { "2", 400, 0, "b" });
+	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
+	newer = MAP(500, { "3", 490, 0, "a" });
+	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
+	assert_jobs(&map, "2 400 500 b;3 490 0 a;1 500 500 a;");
+	ibcc_jobs_fini(&map);
+}
+
 static void test_fail(void **state)
 {
 	struct ibcc_jobs map = MAP(1000, { "1", 900, 0, "a" });
@@ -211,9 +241,10 @@ static void test_put(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_renew), cmocka_unit_test(test_starts),
-		cmocka_unit_test(test_fail),  cmocka_unit_test(test_full),
-		cmocka_unit_test(test_hide),  cmocka_unit_test(test_put),
+		cmocka_unit_test(test_renew),       cmocka_unit_test(test_starts),
+		cmocka_unit_test(test_long_period), cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_fail),        cmocka_unit_test(test_full),
+		cmocka_unit_test(test_hide),        cmocka_unit_test(test_put),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

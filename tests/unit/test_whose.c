@@ -42,7 +42,7 @@ static void assert_words(const struct job_map *m, const struct ibcc_whose_share 
 {
 	char text[1024];
 
-	ibcc_whose_words(&m->jobs, s, "slow (sw2 port 1)", text, sizeof(text));
+	ibcc_whose_words(&m->jobs, s, "slow (sw2 port 1)", true, text, sizeof(text));
 	assert_string_equal(text, want);
 }
 
@@ -51,7 +51,7 @@ static void assert_words(const struct job_map *m, const struct ibcc_whose_share 
 static void test_marks(void **state)
 {
 	struct fixture *f = *state;
-	char hosts[] = "src1 src2 src3 src4";
+	char hosts[] = "src1 src2 src3 src4", text[256];
 	struct job_map m;
 	struct ibcc_whose_share s;
 
@@ -77,6 +77,8 @@ static void test_marks(void **state)
 	assert_words(&m, &s,
 		     "job 4711 (ann, cfd) fills slow (sw2 port 1); job 4712 (bob, lammps) is "
 		     "blocked");
+	ibcc_whose_words(&m.jobs, &s, "slow (sw2 port 1)", false, text, sizeof(text));
+	assert_string_equal(text, "job 4711 fills slow (sw2 port 1); job 4712 is blocked");
 	ibcc_whose_share_fini(&s);
 }
 

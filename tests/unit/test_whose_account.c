@@ -164,6 +164,29 @@ static void test_bounds(void **state)
 	ibcc_whose_account_free(a);
 }
 
+/* The clock is set back by an hour: what waits for a map from before that is given up, and what
+ * comes then is charged.
+ */
+static void test_clock(void **state)
+{
+	struct fixture *f = *state;
+	char hosts[] = "src1 src2 src3 src4";
+	struct ibcc_whose_account *a = ibcc_whose_account_new();
+	struct job_map m;
+
+	assert_non_null(a);
+	congest(f);
+	job_map_init(&m, hosts, T0 + 30, 30);
+	job_map_add(&m, "1", "", "", T0 - 100, 0, "012");
+	note(f, a, 3600, 1000);
+	note(f, a, 3601, 1000);
+	note(f, a, 10, 1000);
+	note(f, a, 11, 1000);
+	settle(f, a, &m);
+	assert_int_equal(row(a, "1")->contributor_ms, 2000);
+	ibcc_whose_account_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +194,7 @@ int main(void)
 		LUSTRE(test_late_map),
 		LUSTRE(test_suspects),
 		LUSTRE(test_bounds),
+		LUSTRE(test_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
