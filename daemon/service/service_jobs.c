@@ -328,7 +328,7 @@ static void judge(const struct ibcc_service_jobs *j, int64_t now_s, struct ibcc_
 		ibcc_text_say(&x, "%s", j->map.trouble);
 	if (j->has_map && !j->map.made_s)
 		ibcc_text_say(&x, "the batch system has not answered yet, so congestion is "
-				  "assigned to no job");
+				  "assigned to no job: check the service ibcc-jobs");
 	else if (j->has_map && age_s >= 0 && ibcc_whose_is_old(&j->map, now_s))
 		ibcc_text_say(&x,
 			      "the map of jobs is %lld s old, more than twice its period of %lld "
