@@ -253,6 +253,14 @@ static const struct ibcc_result *result_of(const struct ibcc_cycle *c)
 	return c->acted && c->result.n == c->plan.n && c->result.set_mads ? &c->result : NULL;
 }
 
+/* What was decided; once it is written, in the words of its transaction. Those of the cycle were
+ * made before, when its settings were still missing.
+ */
+static json_t *summary_of(const struct ibcc_cycle *c, const struct ibcc_result *written)
+{
+	return written && c->summary ? ibcc_json_text(c->summary) : ibcc_report_decided(c);
+}
+
 json_t *ibcc_report_outline(const struct ibcc_cycle *c, const char *source)
 {
 	const struct ibcc_result *r = result_of(c);
@@ -263,9 +271,10 @@ json_t *ibcc_report_outline(const struct ibcc_cycle *c, const char *source)
 		      "roots", ibcc_report_roots(c), "changes", json_array(), "unchanged",
 		      (int)c->plan.n_unchanged, "unreachable",
 		      ibcc_report_unreachable(c->topo, &c->actual), "prediction",
-		      json_pack("{sb ss}", "known", 0, "why", "the daemon made no prediction for this plan"),
-		      "summary", ibcc_report_decided(c), "writes", (int)c->plan.n, "push",
-		      push_of(c), "error", error_of(c));
+		      json_pack("{sb ss}", "known", 0, "why",
+				"the daemon made no prediction for this plan"),
+		      "summary", summary_of(c, r), "writes", (int)c->plan.n, "push", push_of(c),
+		      "error", error_of(c));
 	if (o)
 		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));
 	if (o)

@@ -134,8 +134,17 @@ static void add_transaction(struct libscols_table *t, const json_t *o)
 	const json_t *effect = json_object_get(o, "effect");
 	const char *who = tune_str(o, "who");
 	char id[24], when[32], changes[24], outcome[64], roots[64], total[64], gain[32], by[64];
-	const char *row[] = { id,   when, tune_str(o, "action"), outcome, changes, roots, total,
-			      gain, by,   tune_str(o, "summary") };
+	char summary[TUNE_SENTENCE_BYTES];
+	const char *row[] = { id,
+			      when,
+			      tune_str(o, "action"),
+			      outcome,
+			      changes,
+			      roots,
+			      total,
+			      gain,
+			      by,
+			      tune_rates_in(tune_str(o, "summary"), summary, sizeof(summary)) };
 
 	snprintf(id, sizeof(id), "%lld", tune_int(o, "id"));
 	time_text(when, sizeof(when), tune_int(o, "started"));

@@ -209,7 +209,9 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 		tune_print_groups(changes, heading);
 	json_decref(changes);
 	print_unreachable(json_object_get(a, "unreachable"), t->full);
-	if (json_array_size(roots))
+	/* Once it is applied, the effect is measured; that nothing was predicted helps nobody then.
+	 */
+	if (json_array_size(roots) && (!made || json_is_true(json_object_get(prediction, "known"))))
 		tune_print_prediction(prediction);
 	print_words("No answer from: ", tune_str(json_object_get(a, "fabric"), "silent"));
 	print_words("Decision: ", tune_str(a, "summary"));

@@ -12,6 +12,8 @@ start_tuned
 tune history --plot "$TMP/none.svg" >"$TMP/plot.log" 2>&1 && [ ! -s "$TMP/none.svg" ] && fail "a drawing of nothing"
 made() { tune apply -y >"$TMP/apply.log" 2>&1 && grep -q ' changes\? verified' "$TMP/apply.log"; }
 wait_until 30 made || fail "there is nothing to apply: $(tail -n 3 "$TMP/apply.log")"
+grep '^Decision:' "$TMP/apply.log" >"$TMP/decision" || fail "apply says no decision: $(cat "$TMP/apply.log")"
+grep 'not on the fabric' "$TMP/decision" && fail "apply says that the settings are missing which it has just verified"
 id=$(tune history -j --limit 1 | jq '.transactions[0].id')
 wait_until 30 history '.transaction.effect.after != null' "$id" || fail "the effect is not measured: $(jq -c .transaction.effect "$TMP/history.json")"
 jq -e '.transaction.effect | .before.adapters_on == 0 and .after.adapters_on > 0 and .before.roots == 1
@@ -25,6 +27,7 @@ history '(.series.fields | index("total_mbps")) as $f | .series.rows | length > 
 ok "the series of the last day has what was measured before and after"
 
 tune history >"$TMP/text"
+check 'rates in the list are in MB/s' grep -q 'apply .* [0-9.]* MB/s, and the port' "$TMP/text"
 grep -q '^ *1 .* apply .* 1 -> [0-9]' "$TMP/text" || fail "the list does not tell roots: $(cat "$TMP/text")"
 tune history "$id" >"$TMP/text"
 check 'one transaction tells more' grep -q '^All adapters send, MB/s *[1-9][0-9]* *[1-9][0-9]*$' "$TMP/text"
