@@ -14,13 +14,22 @@
 #include "daemon/tune/senders.h"
 #include "daemon/tune/table.h"
 
-static void time_text(char *buf, size_t len, json_int_t seconds)
+const char *tune_minute_text(json_int_t seconds, char *buf, size_t len)
 {
 	time_t t = (time_t)seconds;
 	struct tm tm;
 
 	if (!localtime_r(&t, &tm) || !strftime(buf, len, "%Y-%m-%d %H:%M", &tm))
 		snprintf(buf, len, "?");
+	return buf;
+}
+
+const char *tune_who_text(const json_t *transaction, char *buf, size_t len)
+{
+	const char *who = tune_str(transaction, "who");
+
+	snprintf(buf, len, "%.*s", (int)strcspn(who, " "), who);
+	return buf;
 }
 
 enum measure { COUNT, PERMILLE, MBPS };
@@ -132,28 +141,25 @@ static void outcome_text(const json_t *o, char *buf, size_t len)
 static void add_transaction(struct libscols_table *t, const json_t *o)
 {
 	const json_t *effect = json_object_get(o, "effect");
-	const char *who = tune_str(o, "who");
 	char id[24], when[32], changes[24], outcome[64], roots[64], total[64], gain[32], by[64];
 	char summary[TUNE_SENTENCE_BYTES];
 	const char *row[] = { id,
-			      when,
+			      tune_minute_text(tune_int(o, "started"), when, sizeof(when)),
 			      tune_str(o, "action"),
 			      outcome,
 			      changes,
 			      roots,
 			      total,
 			      gain,
-			      by,
+			      tune_who_text(o, by, sizeof(by)),
 			      tune_rates_in(tune_str(o, "summary"), summary, sizeof(summary)) };
 
 	snprintf(id, sizeof(id), "%lld", tune_int(o, "id"));
-	time_text(when, sizeof(when), tune_int(o, "started"));
 	outcome_text(o, outcome, sizeof(outcome));
 	change_text(effect, "roots", COUNT, roots, sizeof(roots));
 	change_text(effect, "total_mbps", MBPS, total, sizeof(total));
 	tune_best_factor(json_object_get(effect, "senders"), gain, sizeof(gain));
 	snprintf(changes, sizeof(changes), "%lld", tune_int(o, "changes"));
-	snprintf(by, sizeof(by), "%.*s", (int)strcspn(who, " "), who);
 	ibcc_table_add(t, row);
 }
 

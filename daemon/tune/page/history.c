@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What was changed, and its effect. */
-#include <time.h>
-
 #include <ibcc/page.h>
 
 #include "daemon/tune/history.h"
@@ -10,15 +8,6 @@
 #include "daemon/tune/prose.h"
 #include "daemon/tune/senders.h"
 #include "daemon/tune/tune.h"
-
-static void time_text(char *buf, size_t len, json_int_t seconds)
-{
-	time_t t = (time_t)seconds;
-	struct tm tm;
-
-	if (!localtime_r(&t, &tm) || !strftime(buf, len, "%Y-%m-%d %H:%M:%S", &tm))
-		snprintf(buf, len, "?");
-}
 
 /* "3 -> 0" for before and after; a question mark stands for a value that is not measured yet. */
 static void write_effect(struct ibcc_page_table *t, const json_t *effect, const char *key,
@@ -48,8 +37,7 @@ static void write_transaction(struct ibcc_page_table *t, const json_t *o)
 
 	snprintf(text, sizeof(text), "%lld", tune_int(o, "id"));
 	ibcc_page_cell(t, text);
-	time_text(text, sizeof(text), tune_int(o, "started"));
-	ibcc_page_cell(t, text);
+	ibcc_page_cell(t, tune_minute_text(tune_int(o, "started"), text, sizeof(text)));
 	ibcc_page_cell(t, tune_str(o, "action"));
 	if (tune_int(o, "undone_by"))
 		snprintf(words, sizeof(words), "%.200s, undone by %lld", tune_str(o, "outcome"),
@@ -61,7 +49,7 @@ static void write_transaction(struct ibcc_page_table *t, const json_t *o)
 	write_effect(t, effect, "total_mbps", true);
 	write_effect(t, effect, "victim_mbps", true);
 	ibcc_page_cell(t, tune_best_gain(json_object_get(effect, "senders"), words, sizeof(words)));
-	ibcc_page_cell(t, tune_str(o, "who"));
+	ibcc_page_cell(t, tune_who_text(o, words, sizeof(words)));
 	ibcc_page_cell(t, tune_rates_in(tune_str(o, "summary"), words, sizeof(words)));
 }
 

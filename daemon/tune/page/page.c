@@ -300,7 +300,7 @@ static void write_sentence(FILE *out, bool *any, const char *what, const char *t
 	if (!text || !*text)
 		return;
 	if (!*any)
-		ibcc_page_heading(out, "To be known");
+		ibcc_page_heading(out, "Notes");
 	fputs(*any ? "<li>" : "<ul><li>", out);
 	*any = true;
 	fprintf(out, "%s: ", what);
