@@ -13,7 +13,7 @@ tune history --plot "$TMP/none.svg" >"$TMP/plot.log" 2>&1 && [ ! -s "$TMP/none.s
 made() { tune apply -y >"$TMP/apply.log" 2>&1 && grep -q ' changes\? verified' "$TMP/apply.log"; }
 wait_until 30 made || fail "there is nothing to apply: $(tail -n 3 "$TMP/apply.log")"
 grep '^Decision:' "$TMP/apply.log" >"$TMP/decision" || fail "apply says no decision: $(cat "$TMP/apply.log")"
-grep 'not on the fabric' "$TMP/decision" && fail "apply says that the settings are missing which it has just verified"
+without 'and does not call the settings missing that it has just verified' "$TMP/decision" 'not on the fabric'
 id=$(tune history -j --limit 1 | jq '.transactions[0].id')
 wait_until 30 history '.transaction.effect.after != null' "$id" || fail "the effect is not measured: $(jq -c .transaction.effect "$TMP/history.json")"
 jq -e '.transaction.effect | .before.adapters_on == 0 and .after.adapters_on > 0 and .before.roots == 1
