@@ -108,6 +108,11 @@ struct ibcc_engine_flow {
 	 * first until it and all before it had come, which is when it counts as received.
 	 */
 	uint64_t latency_sum_ps;
+	/* Of closed-loop flows: messages that were delivered whole, and their latencies. A message
+	 * begins when the window has room for it, in a time that the flow is on. It ends with the
+	 * delivery of its last packet.
+	 */
+	uint64_t received_messages, message_latency_sum_ps;
 };
 /* What the ends of a flow's connection did; only where the model has them (ibcc_model.endpoint). */
 #define IBCC_DEPTH_BINS 24u
@@ -128,16 +133,22 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 int ibcc_engine_conn_read(const struct ibcc_engine *e, uint32_t flow, struct ibcc_engine_conn *out);
 const struct ibcc_flow_spec *ibcc_engine_flow_spec(const struct ibcc_engine *e, uint32_t flow);
 
-/* Counts the latencies of each flow's packets from now on, and forgets those counted before. Flows
- * added later are not counted. -ENOMEM.
+/* Of what a latency is. */
+enum ibcc_latency {
+	IBCC_LATENCY_PACKETS,
+	IBCC_LATENCY_MESSAGES,
+};
+
+/* Counts the latencies of each flow's packets and messages from now on, and forgets those counted
+ * before. Flows added later are not counted. -ENOMEM.
  */
 int ibcc_engine_latency_start(struct ibcc_engine *e);
-/* The latency that this share (0.5, 0.99, 0.999) of all packets of these flows since then did not
- * exceed, in ps, rounded up by at most 6.25 % or 1 ns; 0 if there were no packets. -EINVAL: no such
- * flow, not counted, no share.
+/* The latency that this share (0.5, 0.99, 0.999) of all packets or messages of these flows since
+ * then did not exceed, in ps, rounded up by at most 6.25 % or 1 ns; 0 if there were none. -EINVAL:
+ * no such flow, not counted, no share.
  */
-int ibcc_engine_latency_read(const struct ibcc_engine *e, const uint32_t *flow, uint32_t n_flows,
-			     double share, uint64_t *ps);
+int ibcc_engine_latency_read(const struct ibcc_engine *e, enum ibcc_latency of,
+			     const uint32_t *flow, uint32_t n_flows, double share, uint64_t *ps);
 
 /* Congestion log of a node, newest entries first, as attribute 0x13 reports it. Reading clears the
  * event counter and the map, which are of what happened since the last reading.

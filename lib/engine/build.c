@@ -15,6 +15,7 @@
 #include "endpoint.h"
 #include "eth.h"
 #include "evq.h"
+#include "messages.h"
 #include "paths.h"
 #include "reads.h"
 #include "vlarb.h"
@@ -471,6 +472,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	for (uint32_t i = 0; i < e->n_flow; i++) {
 		free(e->flow[i].ring);
 		free(e->flow[i].latency);
+		ibcc_messages_free(e->flow[i].messages);
 	}
 	ibcc_eth_free(e);
 	ibcc_dcqcn_free(e);

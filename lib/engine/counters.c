@@ -9,6 +9,7 @@
 
 #include "dcqcn.h"
 #include "eth.h"
+#include "messages.h"
 #include "qps.h"
 #include "tx.h"
 
@@ -150,6 +151,8 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 		.ccti = ccti,
 		.limit_mbps = flow_limit_mbps(e, f, g),
 		.latency_sum_ps = f->latency_ps,
+		.received_messages = f->messages ? f->messages->n : 0,
+		.message_latency_sum_ps = f->messages ? f->messages->latency_ps : 0,
 	};
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Packets that do not arrive: no route, a link that went down, no room (PAUSE). */
+#include "messages.h"
 #include "pool.h"
 #include "qps.h"
 
@@ -19,6 +20,8 @@ void ibcc_fab_drop(struct ibcc_engine *e, uint32_t pkt, uint32_t port)
 	if (!(p->flags & PKT_CTRL)) {
 		e->flow[p->flow].dropped++;
 		e->dropped++;
+		if (!e->ends && e->flow[p->flow].window)
+			messages_took(e, e->flow[p->flow].messages, p->clock, true);
 	}
 	pkt_give(e, pkt);
 }

@@ -15,6 +15,7 @@
 #include "conn.h"
 #include "evq.h"
 #include "latency.h"
+#include "messages.h"
 
 #define NAK        (1u << 31)
 #define TIMEOUT_PS 4096000ull /* Local ACK Timeout 0 would be this (IBA vol. 1, 9.7.6.1.3) */
@@ -138,7 +139,9 @@ bool ibcc_ends_received(struct ibcc_engine *e, uint32_t pkt)
 
 		f->received++;
 		f->latency_ps += ps;
-		latency_count(f, ps);
+		latency_count(f->latency, ps);
+		if (f->window)
+			ibcc_messages_complete(e, f);
 	}
 	e->delivered += r.accepted;
 	e->discarded += !r.accepted;
@@ -168,7 +171,8 @@ void ibcc_ends_answered(struct ibcc_engine *e, uint32_t pkt)
 
 	if (n)
 		e->ends->end[flow].progress_ps = e->now_ps;
-	f->done += n;
+	for (uint32_t i = 0; i < n; i++)
+		ibcc_fab_flow_acked(e, f);
 	wake(e, flow);
 }
 

@@ -16,6 +16,7 @@
 #include "dcqcn.h"
 #include "endpoint.h"
 #include "eth.h"
+#include "messages.h"
 #include "paths.h"
 #include "qps.h"
 #include "ready.h"
@@ -393,6 +394,8 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 	bool gated = gates(e, g);
 	uint64_t due;
 
+	if (f->kind == IBCC_ARRIVALS_CLOSED && !has_ends(e))
+		e->pkt[pkt].clock = messages_send(e, f);
 	if (!has_ends(e) || !ibcc_ends_sent(e, flow, pkt)) {
 		f->sent++;
 		ibcc_fab_head_take(e, f);

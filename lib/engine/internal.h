@@ -40,8 +40,9 @@ struct pkt {
 	uint32_t port; /* input port it arrives at or waits in */
 	uint16_t dlid;
 	uint8_t sl;
-	uint8_t vl;    /* whose buffer it occupies at that port */
-	uint8_t flags; /* PKT_* */
+	uint8_t vl;     /* whose buffer it occupies at that port */
+	uint8_t flags;  /* PKT_* */
+	uint16_t clock; /* of its message, if its flow is a closed loop (messages.h) */
 };
 
 #define BARE_QP (1u << 31)
@@ -275,7 +276,8 @@ struct flow {
 	struct arrivals offer;
 	bool stalled; /* closed loop: waits for a message to be complete */
 	uint64_t start_ps, on_ps, off_ps;
-	uint64_t done; /* closed loop: packets known to be delivered or lost */
+	uint64_t done;             /* closed loop: packets known to be delivered or lost */
+	struct messages *messages; /* NULL: no closed loop */
 	uint64_t offered, refused, reordered;
 };
 
@@ -299,6 +301,7 @@ struct fab_paths;
 struct fab_ends;
 struct vlarb_port;
 struct fab_reading;
+struct messages;
 
 struct ibcc_engine {
 	uint64_t now_ps;
@@ -503,7 +506,8 @@ static inline uint64_t head_ps(struct ibcc_engine *e, struct flow *f)
 void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f);
 int ibcc_fab_sort_dests(struct ibcc_engine *e);
 uint32_t ibcc_fab_pick_dst(struct ibcc_engine *e, struct flow *f);
-/* Closed loop: the source knows that a packet is delivered or lost. */
+/* Closed loop: the source knows that a packet is delivered or lost. _done() wakes the flow, too. */
+void ibcc_fab_flow_acked(struct ibcc_engine *e, struct flow *f);
 void ibcc_fab_flow_done(struct ibcc_engine *e, uint32_t flow);
 uint64_t ibcc_fab_offered(struct ibcc_engine *e, struct flow *f);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Histograms of packet latencies: buckets of about 1 ns at the start, then 16 to each doubling
- * (log_buckets.h).
+/* Histograms of the latencies of packets and messages: buckets of about 1 ns at the start, then 16
+ * to each doubling (log_buckets.h).
  */
 #ifndef IBCC_ENGINE_LATENCY_H
 #define IBCC_ENGINE_LATENCY_H
@@ -17,10 +17,11 @@ uint32_t ibcc_latency_bucket(uint64_t ps);
 /* The latency from which on values are in the next bucket. */
 uint64_t ibcc_latency_bucket_end_ps(uint32_t bucket);
 
-static inline void latency_count(struct flow *f, uint64_t ps)
+/* `histogram` NULL: latencies are not counted. */
+static inline void latency_count(uint32_t *histogram, uint64_t ps)
 {
-	if (f->latency)
-		f->latency[ibcc_latency_bucket(ps)]++;
+	if (histogram)
+		histogram[ibcc_latency_bucket(ps)]++;
 }
 
 #endif

@@ -227,12 +227,27 @@ static int run(struct run *r)
 	return rc ? rc : reading_take(r, &r->now);
 }
 
-static double percentile_us(const struct run *r, const uint32_t *flow, uint32_t n, double share)
+static double percentile_us(const struct run *r, enum ibcc_latency of, const uint32_t *flow,
+			    uint32_t n, double share)
 {
 	uint64_t ps = 0;
 
-	ibcc_engine_latency_read(r->e, flow, n, share, &ps);
+	ibcc_engine_latency_read(r->e, of, flow, n, share, &ps);
 	return ps ? (double)ps * US_PER_PS : NAN;
+}
+
+/* Of `n` packets or messages of some flows, whose latencies have a sum. */
+static struct ibcc_measure_latency latency_of(const struct run *r, enum ibcc_latency of,
+					      const uint32_t *flow, uint32_t n_flows, double sum_us,
+					      uint64_t n)
+{
+	if (!n)
+		return (struct ibcc_measure_latency){ NAN, NAN, NAN };
+	return (struct ibcc_measure_latency){
+		.mean_us = sum_us / (double)n,
+		.p50_us = percentile_us(r, of, flow, n_flows, 0.5),
+		.p99_us = percentile_us(r, of, flow, n_flows, 0.99),
+	};
 }
 
 static void sum_conn(const struct ibcc_engine_conn *a, const struct ibcc_engine_conn *b,
@@ -256,14 +271,18 @@ static void sum_flows(struct run *r)
 	for (i = 0; i < r->m.n_flows; i++) {
 		const struct ibcc_engine_flow *a = &r->start.flow[i], *b = &r->now.flow[i];
 		struct ibcc_measure_flow *f = &r->m.flow[i];
+		uint64_t ps = b->message_latency_sum_ps - a->message_latency_sum_ps;
 
 		f->offered_mbps =
 			mbps((b->offered_pkts - a->offered_pkts) * r->s->model.packet_bytes, span);
 		f->throughput_mbps = mbps(b->received_bytes - a->received_bytes, span);
 		f->latency_us = mean_latency_us(a, b);
-		f->p50_us = percentile_us(r, &i, 1, 0.5);
-		f->p99_us = percentile_us(r, &i, 1, 0.99);
-		f->p999_us = percentile_us(r, &i, 1, 0.999);
+		f->p50_us = percentile_us(r, IBCC_LATENCY_PACKETS, &i, 1, 0.5);
+		f->p99_us = percentile_us(r, IBCC_LATENCY_PACKETS, &i, 1, 0.99);
+		f->p999_us = percentile_us(r, IBCC_LATENCY_PACKETS, &i, 1, 0.999);
+		f->received_messages = b->received_messages - a->received_messages;
+		f->message = latency_of(r, IBCC_LATENCY_MESSAGES, &i, 1, (double)ps * US_PER_PS,
+					f->received_messages);
 		f->received_pkts = b->received_pkts - a->received_pkts;
 		f->refused_pkts = b->refused_pkts - a->refused_pkts;
 		f->dropped_pkts = b->dropped_pkts - a->dropped_pkts;
@@ -276,16 +295,15 @@ static void sum_flows(struct run *r)
 	}
 }
 
-/* Latencies of the packets of all flows of a kind together. */
+/* Latencies of the packets, and of the messages, of all flows of a kind together. */
 static int sum_kinds(struct run *r)
 {
 	uint32_t *flow = calloc(r->m.n_flows + 1u, sizeof(*flow));
 
 	for (int kind = 0; kind < IBCC_FLOW_KINDS && flow; kind++) {
-		struct ibcc_measure_latency *l = &r->m.latency[kind];
-		uint64_t pkts = 0;
+		uint64_t pkts = 0, messages = 0;
 		uint32_t n = 0;
-		double sum = 0;
+		double sum = 0, message_sum = 0;
 
 		for (uint32_t i = 0; i < r->m.n_flows; i++) {
 			const struct ibcc_measure_flow *f = &r->m.flow[i];
@@ -295,12 +313,14 @@ static int sum_kinds(struct run *r)
 			flow[n++] = i;
 			sum += f->latency_us * (double)f->received_pkts;
 			pkts += f->received_pkts;
+			if (!f->received_messages)
+				continue;
+			message_sum += f->message.mean_us * (double)f->received_messages;
+			messages += f->received_messages;
 		}
-		*l = (struct ibcc_measure_latency){
-			.mean_us = pkts ? sum / (double)pkts : NAN,
-			.p50_us = percentile_us(r, flow, n, 0.5),
-			.p99_us = percentile_us(r, flow, n, 0.99),
-		};
+		r->m.latency[kind] = latency_of(r, IBCC_LATENCY_PACKETS, flow, n, sum, pkts);
+		r->m.message[kind] =
+			latency_of(r, IBCC_LATENCY_MESSAGES, flow, n, message_sum, messages);
 	}
 	free(flow);
 	return flow ? 0 : -ENOMEM;

@@ -16,6 +16,7 @@
 #include "dcqcn.h"
 #include "endpoint.h"
 #include "latency.h"
+#include "messages.h"
 #include "paths.h"
 #include "tx.h"
 
@@ -31,7 +32,7 @@ static inline void count_delivery(struct ibcc_engine *e, struct flow *f, uint64_
 {
 	f->received++;
 	f->latency_ps += latency_ps;
-	latency_count(f, latency_ps);
+	latency_count(f->latency, latency_ps);
 	e->delivered++;
 }
 
@@ -111,6 +112,8 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 		answers = ibcc_ends_received(e, pkt);
 	else
 		count_delivery(e, f, e->now_ps - k->born_ps);
+	if (f->window && !has_ends(e))
+		messages_took(e, f->messages, k->clock, false);
 	f->fecn += !!(k->flags & PKT_FECN);
 	becn = k->flags & PKT_FECN && !h->no_cc && (!e->dcqcn || ibcc_dcqcn_answers(e, h, k));
 	if (becn && e->model.becn_path == IBCC_BECN_OUT_OF_BAND) {

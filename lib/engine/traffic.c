@@ -14,6 +14,7 @@
 
 #include "endpoint.h"
 #include "evq.h"
+#include "messages.h"
 #include "qps.h"
 
 /* The first time from t on at which packets may come. */
@@ -96,11 +97,18 @@ static bool window_open(const struct flow *f)
 	return f->sent < (f->done / f->message_pkts + f->window) * f->message_pkts;
 }
 
+void ibcc_fab_flow_acked(struct ibcc_engine *e, struct flow *f)
+{
+	f->done++;
+	if (f->window && messages_done(f))
+		ibcc_messages_post(f, on_time(f, e->now_ps));
+}
+
 void ibcc_fab_flow_done(struct ibcc_engine *e, uint32_t flow)
 {
 	struct flow *f = &e->flow[flow];
 
-	f->done++;
+	ibcc_fab_flow_acked(e, f);
 	if (f->stalled && window_open(f)) {
 		f->stalled = false;
 		f->head.next_ps = e->now_ps;
@@ -424,7 +432,10 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 	rc = f.window ? ibcc_fab_quiet_end(e) : 0;
 	if (!rc && e->model.endpoint != IBCC_ENDPOINT_DATAGRAM)
 		rc = ibcc_ends_add(e, f.offer.next_ps);
+	if (!rc && f.window)
+		rc = ibcc_messages_new(&f, f.offer.next_ps);
 	if (rc) {
+		ibcc_messages_free(f.messages);
 		free(f.ring);
 		return rc;
 	}

@@ -12,6 +12,8 @@
 
 /* A number for JSON: null for an unknown or infinite value. */
 json_t *ibcc_report_number(double v);
+/* {"mean","p50","p99"}, us. */
+json_t *ibcc_report_latency(const struct ibcc_measure_latency *l);
 json_t *ibcc_report_words(const struct ibcc_words *w);
 /* Prints and frees a value (NULL: -ENOMEM), with a newline. */
 int ibcc_report_json(json_t *o, bool pretty, FILE *out);

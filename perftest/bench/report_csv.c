@@ -33,6 +33,14 @@ static void put_pauses(const struct csv *c, const struct ibcc_model *m, const ch
 	put(c, "port", name, "bcn_positive", (double)p->bcn_positive);
 }
 
+static void put_messages(const struct csv *c, const char *flow, const struct ibcc_measure_flow *f)
+{
+	put(c, "flow", flow, "messages", (double)f->received_messages);
+	put(c, "flow", flow, "message_us", f->message.mean_us);
+	put(c, "flow", flow, "message_p50_us", f->message.p50_us);
+	put(c, "flow", flow, "message_p99_us", f->message.p99_us);
+}
+
 static void put_window(const struct csv *c, const struct ibcc_exp_run *run)
 {
 	const struct ibcc_measure *m = &run->measure;
@@ -53,6 +61,8 @@ static void put_window(const struct csv *c, const struct ibcc_exp_run *run)
 		put(c, "flow", flow, "fecn", (double)f->fecn);
 		put(c, "flow", flow, "becn", (double)f->becn);
 		put(c, "flow", flow, "ccti", f->ccti);
+		if (run->scenario.flow[i].message_bytes)
+			put_messages(c, flow, f);
 	}
 	for (uint32_t i = 0; i < m->n_ports; i++) {
 		const struct ibcc_measure_port *p = &m->port[i];

@@ -11,6 +11,12 @@ json_t *ibcc_report_number(double v)
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
+json_t *ibcc_report_latency(const struct ibcc_measure_latency *l)
+{
+	return json_pack("{so so so}", "mean", ibcc_report_number(l->mean_us), "p50",
+			 ibcc_report_number(l->p50_us), "p99", ibcc_report_number(l->p99_us));
+}
+
 json_t *ibcc_report_words(const struct ibcc_words *w)
 {
 	json_t *a = json_array();
@@ -113,6 +119,16 @@ static json_t *flow_json(const struct ibcc_flow_spec *f, const struct ibcc_measu
 		(json_int_t)m->becn, "ccti", ibcc_report_number(m->ccti));
 }
 
+/* Adds figures that only flows with messages have. */
+static void add_messages(json_t *o, const struct ibcc_flow_spec *f,
+			 const struct ibcc_measure_flow *m)
+{
+	if (!o || !f->message_bytes)
+		return;
+	json_object_set_new(o, "messages", json_integer((json_int_t)m->received_messages));
+	json_object_set_new(o, "message_us", ibcc_report_latency(&m->message));
+}
+
 /* Adds figures that only flows of connections have. */
 static void add_conn(json_t *o, const struct ibcc_exp_run *run, const struct ibcc_measure_flow *f)
 {
@@ -204,6 +220,7 @@ json_t *ibcc_report_scenario(const struct ibcc_exp_run *run, double wall_s)
 	for (uint32_t i = 0; i < m->n_flows; i++) {
 		json_t *o = flow_json(&run->scenario.flow[i], &m->flow[i]);
 
+		add_messages(o, &run->scenario.flow[i], &m->flow[i]);
 		add_conn(o, run, &m->flow[i]);
 		json_array_append_new(flows, o);
 	}

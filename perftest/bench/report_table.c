@@ -91,16 +91,29 @@ int ibcc_report_rows(const struct ibcc_experiment *x, const struct ibcc_exp_opti
 	return rc;
 }
 
+static bool have_messages(const struct ibcc_scenario *s)
+{
+	bool have = false;
+
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		have |= s->flow[i].message_bytes > 0;
+	return have;
+}
+
 static int flows_table(const struct ibcc_exp_run *run, FILE *out)
 {
 	static const struct ibcc_table_column columns[] = {
-		{ "FLOW", false }, { "FROM", false }, { "TO", false },        { "OFFERED", true },
-		{ "Mb/s", true },  { "IDEAL", true }, { "LATENCY us", true }, { "FECN", true },
-		{ "BECN", true },  { "CCTI", true },
+		{ "FLOW", false },      { "FROM", false },
+		{ "TO", false },        { "OFFERED", true },
+		{ "Mb/s", true },       { "IDEAL", true },
+		{ "LATENCY us", true }, { "FECN", true },
+		{ "BECN", true },       { "CCTI", true },
+		{ "MESSAGE us", true }, { "P99", true }, /* only with messages */
 	};
 	const struct ibcc_measure *m = &run->measure;
-	struct libscols_table *t = ibcc_table_new(columns, sizeof(columns) / sizeof(*columns), out);
-	char buf[7][IBCC_CELL_BYTES];
+	size_t n = sizeof(columns) / sizeof(*columns) - (have_messages(&run->scenario) ? 0 : 2);
+	struct libscols_table *t = ibcc_table_new(columns, n, out);
+	char buf[9][IBCC_CELL_BYTES];
 	int rc = t ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < m->n_flows && i < MAX_LINES && !rc; i++) {
@@ -117,6 +130,8 @@ static int flows_table(const struct ibcc_exp_run *run, FILE *out)
 			buf[4],
 			buf[5],
 			ibcc_table_number(v->ccti, buf[6], IBCC_CELL_BYTES),
+			ibcc_table_number(v->message.mean_us, buf[7], IBCC_CELL_BYTES),
+			ibcc_table_number(v->message.p99_us, buf[8], IBCC_CELL_BYTES),
 		};
 
 		snprintf(buf[4], IBCC_CELL_BYTES, "%llu", (unsigned long long)v->fecn);

@@ -118,15 +118,16 @@ static int add_run(struct libscols_table *t, const struct ibcc_exp_variant *v,
 	return ibcc_table_add(t, cell);
 }
 
+/* `all`: by kind of flow. */
 static int add_latency(struct libscols_table *t, const struct ibcc_exp_variant *v,
-		       const struct ibcc_exp_run *run)
+		       const struct ibcc_measure_latency *all)
 {
 	static const enum ibcc_flow_kind kinds[] = { IBCC_FLOW_VICTIM, IBCC_FLOW_BACKGROUND };
 	char buf[6][IBCC_CELL_BYTES];
 	const char *cell[7] = { v->name };
 
 	for (size_t i = 0; i < 2; i++) {
-		const struct ibcc_measure_latency *l = &run->measure.latency[kinds[i]];
+		const struct ibcc_measure_latency *l = &all[kinds[i]];
 		double us[] = { l->mean_us, l->p50_us, l->p99_us };
 
 		for (size_t k = 0; k < 3; k++)
@@ -137,24 +138,43 @@ static int add_latency(struct libscols_table *t, const struct ibcc_exp_variant *
 }
 
 static int latency_table(const struct ibcc_experiment *x, const struct ibcc_exp_result *r,
-			 FILE *out)
+			 enum ibcc_latency of, FILE *out)
 {
-	static const struct ibcc_table_column columns[] = {
-		{ "LATENCY us", false }, { "VICTIM MEAN", true },     { "P50", true },
-		{ "P99", true },         { "BACKGROUND MEAN", true }, { "P50", true },
+	const struct ibcc_table_column columns[] = {
+		{ of == IBCC_LATENCY_PACKETS ? "LATENCY us" : "MESSAGES us", false },
+		{ "VICTIM MEAN", true },
+		{ "P50", true },
+		{ "P99", true },
+		{ "BACKGROUND MEAN", true },
+		{ "P50", true },
 		{ "P99", true },
 	};
 	struct libscols_table *t = ibcc_table_new(columns, sizeof(columns) / sizeof(*columns), out);
 	int rc = t ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < r->n_runs && !rc; i++)
-		rc = add_latency(t, &x->variant[r->run[i].variant], &r->run[i]);
+	for (size_t i = 0; i < r->n_runs && !rc; i++) {
+		const struct ibcc_measure *m = &r->run[i].measure;
+
+		rc = add_latency(t, &x->variant[r->run[i].variant],
+				 of == IBCC_LATENCY_PACKETS ? m->latency : m->message);
+	}
 	if (rc) {
 		scols_unref_table(t);
 		return rc;
 	}
 	fputc('\n', out);
 	return ibcc_table_print(t);
+}
+
+/* Whether victims or background have messages. */
+static bool have_messages(const struct ibcc_exp_result *r)
+{
+	bool have = false;
+
+	for (size_t i = 0; i < r->n_runs; i++)
+		have |= isfinite(r->run[i].measure.message[IBCC_FLOW_VICTIM].mean_us) ||
+			isfinite(r->run[i].measure.message[IBCC_FLOW_BACKGROUND].mean_us);
+	return have;
 }
 
 static void say_rounds(const struct ibcc_exp_variant *v, const struct ibcc_exp_run *run, FILE *out)
@@ -194,7 +214,9 @@ int ibcc_report_variants(const struct ibcc_experiment *x, const struct ibcc_exp_
 	fputc('\n', out);
 	rc = ibcc_table_print(t);
 	if (!rc)
-		rc = latency_table(x, r, out);
+		rc = latency_table(x, r, IBCC_LATENCY_PACKETS, out);
+	if (!rc && have_messages(r))
+		rc = latency_table(x, r, IBCC_LATENCY_MESSAGES, out);
 	for (size_t i = 0; i < r->n_runs && !rc; i++)
 		say_rounds(&x->variant[r->run[i].variant], &r->run[i], out);
 	return rc;
@@ -214,12 +236,6 @@ static json_t *rounds_json(const struct ibcc_live_result *l)
 	return a;
 }
 
-static json_t *latency_json(const struct ibcc_measure_latency *l)
-{
-	return json_pack("{so so so}", "mean", ibcc_report_number(l->mean_us), "p50",
-			 ibcc_report_number(l->p50_us), "p99", ibcc_report_number(l->p99_us));
-}
-
 json_t *ibcc_report_variants_json(const struct ibcc_experiment *x, const struct ibcc_exp_result *r)
 {
 	json_t *a = json_array();
@@ -228,15 +244,20 @@ json_t *ibcc_report_variants_json(const struct ibcc_experiment *x, const struct 
 		const struct ibcc_exp_run *run = &r->run[i];
 		const struct ibcc_exp_variant *v = &x->variant[run->variant];
 		json_t *o = json_pack(
-			"{ss sf sf sf so so so so so}", "name", v->name, "hot_MBps",
+			"{ss sf sf sf so so so so so so so}", "name", v->name, "hot_MBps",
 			mbytes(run, IBCC_FLOW_HOT), "victim_MBps", mbytes(run, IBCC_FLOW_VICTIM),
 			"background_MBps", mbytes(run, IBCC_FLOW_BACKGROUND), "ideal_share",
 			ibcc_report_number(ibcc_measure_ideal_share(&run->measure)), "fairness",
 			ibcc_report_number(fairness(run, IBCC_FLOW_HOT)), "settle_cycles",
 			ibcc_report_number(settle_cycles(run, v->control.poll_ms)),
-			"victim_latency_us", latency_json(&run->measure.latency[IBCC_FLOW_VICTIM]),
+			"victim_latency_us",
+			ibcc_report_latency(&run->measure.latency[IBCC_FLOW_VICTIM]),
 			"background_latency_us",
-			latency_json(&run->measure.latency[IBCC_FLOW_BACKGROUND]));
+			ibcc_report_latency(&run->measure.latency[IBCC_FLOW_BACKGROUND]),
+			"victim_message_us",
+			ibcc_report_latency(&run->measure.message[IBCC_FLOW_VICTIM]),
+			"background_message_us",
+			ibcc_report_latency(&run->measure.message[IBCC_FLOW_BACKGROUND]));
 
 		if (o && v->column) {
 			json_object_set_new(o, "case", json_string(x->exp_case[v->exp_case].name));

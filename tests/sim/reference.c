@@ -17,8 +17,11 @@
  *
  * Hosts have an endless send queue for each flow. They take, of the flows that do not rest, the one
  * that was served longest ago, or the one whose packet came first. Backlogged flows have always one
- * packet in their queue, which came when the one before it left. Receivers take whole packets out
- * of their buffer in order: at once, or, if slow, one after the other, each in payload * 8 / rate.
+ * packet in their queue, which came when the one before it left. So have closed flows, as long as
+ * the window allows the packet's message: until then, it comes when an earlier message is done, of
+ * which all packets are acknowledged, or taken if hosts do not acknowledge. Receivers take whole
+ * packets out of their buffer in order: at once, or, if slow, one after the other, each in payload
+ * * 8 / rate.
  *
  * Congestion control is InfiniBand's annex A10. An output of a switch is congested from the moment
  * that its backlog exceeds (16 - threshold) / 16 of the reference until it is down at the
@@ -78,6 +81,7 @@ struct packet {
 	unsigned int flow, to;
 	bool cnp, becn, fecn, waits; /* the last: for a switch's output */
 	uint64_t came, sent;         /* into the send queue, its first bit on the link */
+	uint64_t allowed;            /* of the last packet of a message: when the window did */
 	unsigned int via;            /* port that sent it into the buffer that it is in, or NONE */
 };
 
@@ -112,6 +116,9 @@ struct flow {
 	bool rests, timer;
 	uint64_t rng, next_cnp;
 	struct ref_count count;
+	/* Closed: packets that came and that are done; when messages were allowed, by number. */
+	uint64_t n_came, n_done, allowed[REF_OPEN];
+	bool waits;      /* for the window */
 	struct limiter { /* of a holder */
 		bool on, cnp_for_alpha, cnp_for_cut, cut;
 		double rate, target, most, alpha;
@@ -123,6 +130,7 @@ struct flow {
 
 enum what {
 	ARRIVAL, /* of a packet in a flow's send queue */
+	ALLOWED, /* flow: the window lets its next packet come */
 	RESTED,  /* flow */
 	TIMER,   /* of a flow's service level */
 	ALPHA,   /* of a flow's limiter, of an epoch: one of its clocks */
@@ -322,6 +330,35 @@ static void new_packet(struct ref *r, unsigned int flow)
 	put(&r->port[r->flow[flow].port].queue[flow], p);
 }
 
+/* Of a closed flow, if the window allows it. */
+static void next_packet(struct ref *r, unsigned int flow)
+{
+	const struct ref_flow *s = &r->c->flow[flow];
+	struct flow *f = &r->flow[flow];
+	uint64_t message = f->n_came / s->message;
+
+	f->waits = message >= f->n_done / s->message + s->window;
+	if (f->waits)
+		return;
+	new_packet(r, flow);
+	if (++f->n_came % s->message == 0)
+		r->port[f->port].queue[flow].tail->allowed = f->allowed[message % s->window];
+}
+
+/* A packet of a flow is acknowledged, or taken without acknowledgements. */
+static void packet_done(struct ref *r, unsigned int flow)
+{
+	const struct ref_flow *s = &r->c->flow[flow];
+	struct flow *f = &r->flow[flow];
+
+	if (s->arrivals != REF_CLOSED || ++f->n_done % s->message)
+		return;
+	f->allowed[(f->n_done / s->message - 1) % s->window] = r->now;
+	if (f->waits)
+		after(r, 0, ALLOWED, flow, 0, NULL);
+	f->waits = false;
+}
+
 /* Between two packets of a flow. */
 static uint64_t gap(struct ref *r, unsigned int flow)
 {
@@ -467,6 +504,8 @@ static void host_look(struct ref *r, unsigned int port)
 		r->flow[p->flow].count.sent++;
 		if (r->c->flow[p->flow].arrivals == REF_BACKLOGGED)
 			new_packet(r, p->flow);
+		if (r->c->flow[p->flow].arrivals == REF_CLOSED)
+			next_packet(r, p->flow);
 		rest(r, r->flow[p->flow].holder);
 	}
 	send(r, port, p);
@@ -550,12 +589,21 @@ static void taken(struct ref *r, unsigned int port)
 	take_next(r, port);
 	give_back(r, p, 0);
 	if (p->cnp) {
+		if (r->c->acks)
+			packet_done(r, p->flow);
 		if (p->becn)
 			notified(r, f);
 		return;
 	}
+	if (!r->c->acks)
+		packet_done(r, p->flow);
 	f->count.received++;
 	f->count.latency += r->now - p->sent;
+	if (r->c->flow[p->flow].arrivals == REF_CLOSED &&
+	    f->count.received % r->c->flow[p->flow].message == 0) {
+		f->count.messages++;
+		f->count.message_latency += r->now - p->allowed;
+	}
 	f->count.fecn += p->fecn;
 	p->becn = p->fecn && notifies(r, port, f);
 	if (!p->becn && !r->c->acks)
@@ -598,6 +646,10 @@ static void happen(struct ref *r, const struct event *e)
 	uint64_t in_t, out_t;
 
 	switch (e->what) {
+	case ALLOWED:
+		next_packet(r, who);
+		look(r, r->flow[who].port);
+		break;
 	case ARRIVAL:
 		new_packet(r, who);
 		if (r->c->flow[who].arrivals != REF_BACKLOGGED)
@@ -693,6 +745,12 @@ static void add_flow(struct ref *r, unsigned int i)
 			f->holder = k;
 	f->rng = s->seed;
 	f->port = 2 * s->from;
+	for (unsigned int k = 0; k < REF_OPEN; k++)
+		f->allowed[k] = s->start;
+	if (s->arrivals == REF_CLOSED) {
+		after(r, s->start, ALLOWED, i, 0, NULL);
+		return;
+	}
 	after(r, s->start + (s->arrivals == REF_EXPONENTIAL ? gap(r, i) : 0), ARRIVAL, i, 0, NULL);
 }
 

@@ -16,6 +16,7 @@
 #define REF_LINKS 16u
 #define REF_FLOWS 32u
 #define REF_CCT   128u
+#define REF_OPEN  8u /* messages that a window allows at most */
 
 struct ref_case {
 	unsigned int n_hosts, n_switches, n_links, n_flows;
@@ -28,8 +29,9 @@ struct ref_case {
 	} link[REF_LINKS];
 	struct ref_flow { /* no two with the same hosts and service level: each is a queue pair */
 		unsigned int from, to, sl;
-		enum { REF_BACKLOGGED, REF_PERIODIC, REF_EXPONENTIAL } arrivals;
-		uint32_t rate; /* offered rate, with headers; unused for backlogged flows */
+		enum { REF_BACKLOGGED, REF_PERIODIC, REF_EXPONENTIAL, REF_CLOSED } arrivals;
+		uint32_t rate; /* offered rate, with headers; of the second and the third kind */
+		unsigned int message, window; /* closed: in packets, in messages */
 		uint64_t start;
 		uint64_t seed; /* seed of exponential arrivals */
 	} flow[REF_FLOWS];
@@ -85,6 +87,10 @@ struct ref_count {
 	uint64_t sent, received, fecn, becn;
 	/* sum over the packets received, from the first bit sent to the last bit taken */
 	uint64_t latency;
+	/* Of closed flows: messages received, and the sum of their latencies, from when the window
+	 * allowed a message until its last packet was taken.
+	 */
+	uint64_t messages, message_latency;
 	unsigned int ccti;
 };
 

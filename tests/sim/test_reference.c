@@ -202,6 +202,15 @@ static void draw_flow(struct ref_case *c, uint64_t *rng)
 	c->n_flows++;
 }
 
+static void draw_messages(struct ref_flow *f, uint64_t *rng)
+{
+	if (f->arrivals != REF_BACKLOGGED || percent(rng, 50))
+		return;
+	f->arrivals = REF_CLOSED;
+	f->message = among(rng, 1, 20);
+	f->window = among(rng, 1, REF_OPEN);
+}
+
 static struct draw draw(uint64_t seed, bool dcqcn)
 {
 	struct draw d = { 0 };
@@ -224,6 +233,8 @@ static struct draw draw(uint64_t seed, bool dcqcn)
 	d.from = 500 * packet_ps;
 	d.until = d.from + 2000 * packet_ps;
 	d.c.acks = percent(&rng, 30);
+	for (unsigned int i = 0; i < d.c.n_flows; i++)
+		draw_messages(&d.c.flow[i], &rng);
 	return d;
 }
 
@@ -360,6 +371,7 @@ static void add_flows(struct ibcc_engine *e, const struct ibcc_topo *t, const st
 		[REF_BACKLOGGED] = IBCC_ARRIVALS_BACKLOGGED,
 		[REF_PERIODIC] = IBCC_ARRIVALS_PERIODIC,
 		[REF_EXPONENTIAL] = IBCC_ARRIVALS_EXPONENTIAL,
+		[REF_CLOSED] = IBCC_ARRIVALS_CLOSED,
 	};
 
 	for (unsigned int i = 0; i < c->n_flows; i++) {
@@ -367,6 +379,8 @@ static void add_flows(struct ibcc_engine *e, const struct ibcc_topo *t, const st
 		struct ibcc_flow_spec s = { .arrivals = arrivals[f->arrivals],
 					    .rate_mbps = f->rate,
 					    .sl = (uint8_t)f->sl,
+					    .message_bytes = f->message * c->packet,
+					    .window = f->window,
 					    .start_ps = f->start };
 
 		assert_int_equal(ibcc_engine_add_flow(e, &s, fabric_port(t, f->from, 1),
@@ -375,9 +389,11 @@ static void add_flows(struct ibcc_engine *e, const struct ibcc_topo *t, const st
 	}
 }
 
-/* Packets of each flow that were received in the window. */
+/* Packets of each flow that were received in the window; messages since the start, and their
+ * latencies' sum.
+ */
 struct counts {
-	uint64_t n[REF_FLOWS];
+	uint64_t n[REF_FLOWS], messages[REF_FLOWS], messages_ns[REF_FLOWS];
 };
 
 static struct counts by_engine(const struct draw *d, uint64_t seed)
@@ -399,8 +415,13 @@ static struct counts by_engine(const struct draw *d, uint64_t seed)
 	for (unsigned int i = 0; i < d->c.n_flows; i++)
 		n.n[i] = engine_flow_read(e, i).received_pkts;
 	engine_run(e, d->until);
-	for (unsigned int i = 0; i < d->c.n_flows; i++)
-		n.n[i] = engine_flow_read(e, i).received_pkts - n.n[i];
+	for (unsigned int i = 0; i < d->c.n_flows; i++) {
+		struct ibcc_engine_flow f = engine_flow_read(e, i);
+
+		n.n[i] = f.received_pkts - n.n[i];
+		n.messages[i] = f.received_messages;
+		n.messages_ns[i] = f.message_latency_sum_ps / 1000;
+	}
 	ibcc_engine_free(e);
 	ibcc_topo_free(t);
 	return n;
@@ -415,8 +436,13 @@ static struct counts by_reference(const struct draw *d)
 	for (unsigned int i = 0; i < d->c.n_flows; i++)
 		n.n[i] = ref_flow_count(r, i).received;
 	ref_run(r, d->until);
-	for (unsigned int i = 0; i < d->c.n_flows; i++)
-		n.n[i] = ref_flow_count(r, i).received - n.n[i];
+	for (unsigned int i = 0; i < d->c.n_flows; i++) {
+		struct ref_count f = ref_flow_count(r, i);
+
+		n.n[i] = f.received - n.n[i];
+		n.messages[i] = f.messages;
+		n.messages_ns[i] = f.message_latency / 1000;
+	}
 	ref_free(r);
 	return n;
 }
@@ -470,7 +496,7 @@ static bool is_within(uint64_t n, uint64_t least, uint64_t most)
 
 static void print_case(const struct draw *d)
 {
-	static const char *const arrivals[] = { "backlogged", "periodic", "exponential" };
+	static const char *const arrivals[] = { "backlogged", "periodic", "exponential", "closed" };
 	const struct ref_case *c = &d->c;
 
 	print_message("  %u hosts, %u switches; packets %u + %u, CNPs %u; buffers %u, hosts' %u\n",
@@ -516,10 +542,37 @@ static void print_case(const struct draw *d)
 			      p->clamp_tgt_rate_after_time_inc);
 	}
 	for (unsigned int i = 0; i < c->n_flows; i++)
-		print_message("  flow %u: %u to %u, SL %u, %s, %u Mb/s, from %llu ps on\n", i,
-			      c->flow[i].from, c->flow[i].to, c->flow[i].sl,
-			      arrivals[c->flow[i].arrivals], c->flow[i].rate,
-			      (unsigned long long)c->flow[i].start);
+		print_message(
+			"  flow %u: %u to %u, SL %u, %s, %u Mb/s, messages %u x %u, from %llu "
+			"ps on\n",
+			i, c->flow[i].from, c->flow[i].to, c->flow[i].sl,
+			arrivals[c->flow[i].arrivals], c->flow[i].rate, c->flow[i].window,
+			c->flow[i].message, (unsigned long long)c->flow[i].start);
+}
+
+/* Closed flows of the same packets whose messages differ in number, or in latency by more than 1 %
+ * and 1 us: chance may have the packets of other flows come in another order.
+ */
+static unsigned int late(const struct draw *d, uint64_t seed, const struct counts *e,
+			 const struct counts *r)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < d->c.n_flows; i++) {
+		double ns = (double)r->messages_ns[i];
+
+		if (e->messages[i] == r->messages[i] &&
+		    fabs((double)e->messages_ns[i] - ns) <= 0.01 * ns + 1000)
+			continue;
+		print_message("seed %llu flow %u: %llu messages, %llu ns, by the reference %llu, "
+			      "%llu ns\n",
+			      (unsigned long long)seed, i, (unsigned long long)e->messages[i],
+			      (unsigned long long)e->messages_ns[i],
+			      (unsigned long long)r->messages[i],
+			      (unsigned long long)r->messages_ns[i]);
+		n++;
+	}
+	return n;
 }
 
 /* Flows that differ by more than what chance makes of either. */
@@ -539,6 +592,8 @@ static unsigned int differ(uint64_t seed, bool dcqcn, unsigned int *exact)
 		}
 	}
 	*exact += all == d.c.n_flows;
+	if (all == d.c.n_flows)
+		return late(&d, seed, &e[0], &r[0]);
 	if (!n)
 		return 0;
 	n = 0;

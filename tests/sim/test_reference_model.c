@@ -75,6 +75,35 @@ static void latency_over_switches(void **state)
 	}
 }
 
+/* A message of five packets: a window of one waits for its end, or, with answers of 7.5 ns, for
+ * that of the way back. With a window of two, the link is always busy, and a message waits for one.
+ */
+static void messages(void **state)
+{
+	const uint64_t each = FIRST + 4 * T, back = 7500 + 2 * 25000 + 100000;
+	struct ref_case c = a_star(2, 32000);
+	struct ref_count n;
+
+	(void)state;
+	flow(&c, 0, 1);
+	c.flow[0].arrivals = REF_CLOSED;
+	c.flow[0].message = 5;
+	c.flow[0].window = 1;
+	assert_int_equal(count(&c, each - 1, 0).messages, 0);
+	n = count(&c, 100 * each, 0);
+	assert_int_equal(n.messages, 100);
+	assert_int_equal(n.message_latency, 100 * each);
+	c.acks = true;
+	n = count(&c, 100 * (each + back), 0);
+	assert_int_equal(n.messages, 100);
+	assert_int_equal(n.message_latency, 100 * each);
+	c.acks = false;
+	c.flow[0].window = 2;
+	n = count(&c, FIRST + 499 * T, 0);
+	assert_int_equal(n.messages, 100);
+	assert_int_equal(n.message_latency, each + (each + 5 * T) + 98 * 10 * T);
+}
+
 /* n sources share a sink packet by packet. */
 static void equal_shares(void **state)
 {
@@ -319,6 +348,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(line_rate),
 		cmocka_unit_test(latency_over_switches),
+		cmocka_unit_test(messages),
 		cmocka_unit_test(equal_shares),
 		cmocka_unit_test(buffer_by_round_trip),
 		cmocka_unit_test(slow_sink),

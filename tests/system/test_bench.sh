@@ -62,6 +62,25 @@ status 0 "$bench" scenario "$llnl" -j --csv "$TMP/s.csv" --plot "$TMP/s.svg"
 check "flows and ports are in the JSON" jq -e '(.flows | length == 4) and (.ports | length == 14)
 	and .summary.victim_mbps > 0' "$TMP/out"
 equal "the CSV has a head" "$(head -n 1 "$TMP/s.csv")" from_ms,to_ms,scope,name,metric,value
+cat >"$TMP/messages.yaml" <<'YAML'
+name: messages
+duration_ms: 0.2
+measure_from_ms: 0.1
+topology:
+  rate: 4x QDR
+  nodes: [{host: [a, b]}, {switch: s, ports: 2}]
+  links: [[a, s/1], [b, s/2]]
+traffic:
+  - {name: m, from: a, to: b, message_bytes: 65536}
+  - {name: p, from: b, to: a, load_percent: 10}
+YAML
+status 0 "$bench" scenario "$TMP/messages.yaml" -j --csv "$TMP/m.csv"
+check "a flow has the latency of its messages, if it has messages" jq -e '.flows | (.[0] | .messages > 1 and
+	.message_us.mean > .latency_us and .message_us.p50 <= .message_us.p99) and (.[1] | has("message_us") | not)' "$TMP/out"
+equal "so has the CSV" "$(cut -d , -f 4,5 "$TMP/m.csv" | grep message | sort -u | tr '\n' ' ')" \
+	"m,message_p50_us m,message_p99_us m,message_us m,messages "
+status 0 "$bench" scenario "$TMP/messages.yaml"
+check "and the table" grep -q '^FLOW .* MESSAGE us  *P99$' "$TMP/out"
 ln -s /dev/null "$TMP/null"
 status 0 "$bench" scenario "$llnl" --csv "$TMP/null"
 check "a CSV for a device does not take its place" test -L "$TMP/null"

@@ -249,7 +249,9 @@ static void test_completion(void **state)
 	assert_near((double)(b.latency_sum_ps - a.latency_sum_ps) /
 			    (double)(b.received_pkts - a.received_pkts),
 		    (double)(one_way + (4 * US + 3 * US) / 2), 0.001);
-	assert_int_equal(ibcc_engine_latency_read(x.e, &(uint32_t){ 0 }, 1, 0.2, &p50), 0);
+	assert_int_equal(
+		ibcc_engine_latency_read(x.e, IBCC_LATENCY_PACKETS, &(uint32_t){ 0 }, 1, 0.2, &p50),
+		0);
 	assert_near((double)p50, (double)(one_way + 3 * US), 0.07);
 	finish(&x);
 }

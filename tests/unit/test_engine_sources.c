@@ -245,7 +245,8 @@ static uint64_t percentile(struct ether *x, uint32_t flow, double share)
 {
 	uint64_t ps;
 
-	assert_int_equal(ibcc_engine_latency_read(x->e, &flow, 1, share, &ps), 0);
+	assert_int_equal(ibcc_engine_latency_read(x->e, IBCC_LATENCY_PACKETS, &flow, 1, share, &ps),
+			 0);
 	return ps;
 }
 
@@ -265,7 +266,8 @@ static void test_percentiles(void **state)
 	(void)state;
 	start(&x, 1000);
 	i = add(&x, &f, ETHER_A, ETHER_C);
-	assert_int_equal(ibcc_engine_latency_read(x.e, &i, 1, 0.5, &ps), -EINVAL);
+	assert_int_equal(ibcc_engine_latency_read(x.e, IBCC_LATENCY_PACKETS, &i, 1, 0.5, &ps),
+			 -EINVAL);
 	assert_int_equal(ibcc_engine_latency_start(x.e), 0);
 	assert_true(percentile(&x, i, 0.5) == 0);
 	engine_run(x.e, 13000 * US);
@@ -277,8 +279,11 @@ static void test_percentiles(void **state)
 	}
 	assert_int_equal(ibcc_engine_latency_start(x.e), 0);
 	assert_true(percentile(&x, i, 0.999) == 0);
-	assert_int_equal(ibcc_engine_latency_read(x.e, &i, 1, 1.5, &ps), -EINVAL);
-	assert_int_equal(ibcc_engine_latency_read(x.e, &(uint32_t){ 9 }, 1, 0.5, &ps), -EINVAL);
+	assert_int_equal(ibcc_engine_latency_read(x.e, IBCC_LATENCY_PACKETS, &i, 1, 1.5, &ps),
+			 -EINVAL);
+	assert_int_equal(
+		ibcc_engine_latency_read(x.e, IBCC_LATENCY_PACKETS, &(uint32_t){ 9 }, 1, 0.5, &ps),
+		-EINVAL);
 	ether_free(&x);
 }
 

@@ -288,6 +288,8 @@ static void cases_have_columns(void **state)
 	     off, 1e-9);
 	assert_true(json_is_null(json_object_get(
 		json_object_get(json_array_get(j, 0), "background_latency_us"), "p99")));
+	assert_true(json_is_null(json_object_get(
+		json_object_get(json_array_get(j, 0), "victim_message_us"), "mean")));
 	json_decref(j);
 	assert_false(r.run[0].scenario.cc.enabled);
 	assert_int_equal(r.run[1].scenario.cc.sw.Threshold, 15);

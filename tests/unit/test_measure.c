@@ -226,6 +226,40 @@ static void latency_of_a_kind(void **state)
 	fini(&s, &m);
 }
 
+/* Messages of two flows of a kind, of ten packets and of one, in loops: a packet takes 2 us. The
+ * mean and the percentiles are of all of them. Hot messages and packets without a message do not
+ * count.
+ */
+static void latency_of_messages(void **state)
+{
+	const double one = 2 + 0.125 + 0.025, ten = one + 9 * 2;
+	struct ibcc_scenario s;
+	struct ibcc_measure m;
+	uint64_t n[2];
+
+	(void)state;
+	run("traffic:\n"
+	    "- {from: a, to: c, message_bytes: 19200}\n"
+	    "- {from: b, to: d, message_bytes: 1}\n"
+	    "- {from: c, to: a, message_bytes: 1921, kind: hot}\n"
+	    "- {from: d, to: b, load_percent: 1, arrivals: periodic, kind: victim}\n",
+	    0, &s, &m);
+	n[0] = m.flow[0].received_messages;
+	n[1] = m.flow[1].received_messages;
+	assert_true(n[0] >= 40 && n[1] > 8 * n[0]);
+	near(m.flow[0].message.mean_us, ten, 1e-6);
+	near(m.flow[1].message.mean_us, one, 1e-6);
+	near(m.flow[1].latency_us, one, 1e-6);
+	near(m.message[IBCC_FLOW_BACKGROUND].mean_us,
+	     ((double)n[0] * ten + (double)n[1] * one) / (double)(n[0] + n[1]), 1e-6);
+	near(m.message[IBCC_FLOW_BACKGROUND].p50_us, one, 0.0626);
+	near(m.message[IBCC_FLOW_BACKGROUND].p99_us, ten, 0.0626);
+	near(m.message[IBCC_FLOW_HOT].mean_us, one + 2, 1e-6);
+	assert_true(isnan(m.message[IBCC_FLOW_VICTIM].mean_us));
+	assert_true(isnan(m.flow[3].message.p99_us));
+	fini(&s, &m);
+}
+
 /* A full link is used all the time, whatever the size of its packets; a whole number of them was
  * sent, each with its VCRC, which xmit_mbps does not have. Acknowledgements count by their own
  * size.
@@ -327,6 +361,7 @@ int main(void)
 		cmocka_unit_test(bad_scenarios),
 		cmocka_unit_test(latency_begins_on_the_link),
 		cmocka_unit_test(latency_of_a_kind),
+		cmocka_unit_test(latency_of_messages),
 		cmocka_unit_test(full_links_are_full),
 		cmocka_unit_test(deadlocks_end_runs),
 	};
