@@ -95,8 +95,8 @@ json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_pred
 	static const char *const bases[] = { "none", "history" };
 	const char *why = ibcc_prediction_reason(p->why);
 	json_t *o = json_pack(
-		"{sb ss ss so so so so so sb sb so so so so sI}", "known", (int)p->known, "method",
-		methods[p->method], "basis", bases[p->basis], "baseline_age_s",
+		"{sb ss ss so so so so so sb sb sb so so so so sI}", "known", (int)p->known,
+		"method", methods[p->method], "basis", bases[p->basis], "baseline_age_s",
 		in->before && in->before->n
 			? json_integer((json_int_t)(p->baseline_age_ns / 1000000000ull))
 			: json_null(),
@@ -105,9 +105,9 @@ json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_pred
 					"wait_permille", whole(1000 * p->replay_wait))
 			    : json_null(),
 		"total", p->known ? amount(&p->total) : json_null(), "victims",
-		p->known ? amount(&p->victims) : json_null(), "latency", latency(p), "trades",
-		(int)ibcc_prediction_trades(p), "advised",
-		(int)(in->prefer_latency || !ibcc_prediction_trades(p)), "roots", roots_of(t, p),
+		p->known ? amount(&p->victims) : json_null(), "latency", latency(p), "costs",
+		(int)ibcc_prediction_costs(p), "trades", (int)ibcc_prediction_trades(p), "advised",
+		(int)ibcc_prediction_is_advised(p, in->prefer_latency), "roots", roots_of(t, p),
 		"open_roots", open_of(t, p), "roots_why",
 		p->roots_why == IBCC_PREDICTION_TELLS
 			? json_null()

@@ -81,19 +81,28 @@ static void print_open(FILE *out, const json_t *p)
 		fprintf(out, " and %zu more", i - ROOTS_SHOWN);
 }
 
-/* Packets that go through no root, and what the plan gives for what. */
+/* Packets that go through no root, and what the plan gives for what. Predictions in the history of
+ * an earlier release have `trades` without `costs`.
+ */
 static void print_latency(FILE *out, const json_t *p)
 {
 	const json_t *o = json_object_get(p, "latency");
+	bool latency = json_is_object(o);
 
-	if (!json_is_object(o))
+	if (latency)
+		fprintf(out,
+			" Packets to other destinations take %.3g us now and %.3g us with the "
+			"plan, on average.",
+			member(o, "now_us"), member(o, "expected_us"));
+	if (!json_is_true(json_object_get(p, "trades"))) {
+		if (!json_is_true(json_object_get(p, "costs")))
+			return;
+		fputs(latency ? " So the plan costs throughput, and reduces latency little or not "
+				"at all. It is not recommended."
+			      : " So the plan costs throughput. It is not recommended.",
+		      out);
 		return;
-	fprintf(out,
-		" Packets to other destinations take %.3g us now and %.3g us with the plan, on "
-		"average.",
-		member(o, "now_us"), member(o, "expected_us"));
-	if (!json_is_true(json_object_get(p, "trades")))
-		return;
+	}
 	fputs(" So the plan costs throughput and reduces latency.", out);
 	if (json_is_true(json_object_get(p, "advised")))
 		fputs(" It is recommended, because the configuration has prefer: latency.", out);

@@ -118,10 +118,22 @@ int ibcc_predict(const struct ibcc_prediction_in *in, struct ibcc_prediction *p)
  */
 double ibcc_prediction_margin(double change);
 
-/* Whether a plan costs throughput and buys latency: the total falls by more than 1 %, and packets
- * that pass no root take at most nine tenths of the time. False if either is not known.
+/* Whether a plan costs throughput: the total is expected to fall by more than 1 %. On drawn
+ * scenarios, plans that are predicted within 1 % of the present change nothing on the mean, and
+ * those predicted to lose 1 to 5 % lose throughput by more than two standard errors of the mean
+ * (doc/internals/prediction.md). False if the total is not predicted.
+ */
+bool ibcc_prediction_costs(const struct ibcc_prediction *p);
+
+/* Whether it costs throughput and buys latency: packets that pass no root take less than nine
+ * tenths of the time. False if either is not known.
  */
 bool ibcc_prediction_trades(const struct ibcc_prediction *p);
+
+/* Whether the plan is recommended: it does not cost throughput, or it buys latency by that, and the
+ * user prefers latency.
+ */
+bool ibcc_prediction_is_advised(const struct ibcc_prediction *p, bool prefer_latency);
 
 /* Why not, as the rest of a sentence; "" for TELLS. */
 const char *ibcc_prediction_reason(enum ibcc_prediction_why why);

@@ -497,16 +497,24 @@ static int run(struct predictor *r)
 	return rc == -ECANCELED || rc == -EDOM ? 0 : rc;
 }
 
-/* Rates are predicted to a percent or two, and changes are shown in whole percents. */
+/* The predicted loss from which on plans cost throughput (prediction.h). */
 #define COSTS 0.01
 /* Less than this share of the present latency would be lost in the inexactness of the twin. */
 #define BUYS 0.10
 
+bool ibcc_prediction_costs(const struct ibcc_prediction *p)
+{
+	return p->known && p->total.expected_mbps < p->total.now_mbps * (1 - COSTS);
+}
+
 bool ibcc_prediction_trades(const struct ibcc_prediction *p)
 {
-	return p->known && p->now_us > 0 &&
-	       p->total.expected_mbps < p->total.now_mbps * (1 - COSTS) &&
-	       p->expected_us < p->now_us * (1 - BUYS);
+	return ibcc_prediction_costs(p) && p->now_us > 0 && p->expected_us < p->now_us * (1 - BUYS);
+}
+
+bool ibcc_prediction_is_advised(const struct ibcc_prediction *p, bool prefer_latency)
+{
+	return !ibcc_prediction_costs(p) || (prefer_latency && ibcc_prediction_trades(p));
 }
 
 int ibcc_predict(const struct ibcc_prediction_in *in, struct ibcc_prediction *p)

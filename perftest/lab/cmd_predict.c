@@ -224,20 +224,22 @@ static int print_json(const struct work *w, const struct row *row, bool ok)
 			continue;
 		json_array_append_new(
 			all,
-			json_pack("{sI si sb sb ss sf sf sf sf so so so so si si sf sf sf}", "seed",
-				  (json_int_t)(w->seed + i / VARIANTS), "variant",
-				  (int)(1 + i % VARIANTS), "steady", (int)c->steady, "known",
-				  (int)c->p.known, "why", ibcc_prediction_reason(c->p.why),
-				  "total_predicted", factor(&c->p.total), "total", c->total,
-				  "victims_predicted", factor(&c->p.victims), "victims", c->victims,
-				  "latency_predicted",
-				  ibcc_report_number(
-					  c->p.now_us > 0 ? c->p.expected_us / c->p.now_us : NAN),
-				  "latency", ibcc_report_number(c->latency), "root_predicted",
-				  c->root_known ? json_real(c->root_predicted) : json_null(),
-				  "root", ibcc_report_number(c->root), "open_roots", (int)c->n_open,
-				  "open_held", (int)c->open_held, "replay_rate", c->p.replay_rate,
-				  "replay_wait", c->p.replay_wait, "cpu_s", c->p.cpu_s));
+			json_pack(
+				"{sI si sb sb ss sf sf sf sf sf sf so so so so so si si sf sf sf}",
+				"seed", (json_int_t)(w->seed + i / VARIANTS), "variant",
+				(int)(1 + i % VARIANTS), "steady", (int)c->steady, "known",
+				(int)c->p.known, "why", ibcc_prediction_reason(c->p.why),
+				"total_predicted", factor(&c->p.total), "total", c->total,
+				"victims_predicted", factor(&c->p.victims), "victims", c->victims,
+				"off", c->off, "off_victims", c->off_victims, "latency_predicted",
+				ibcc_report_number(c->p.now_us > 0 ? c->p.expected_us / c->p.now_us
+								   : NAN),
+				"latency", ibcc_report_number(c->latency), "latency_p99",
+				ibcc_report_number(c->latency_p99), "root_predicted",
+				c->root_known ? json_real(c->root_predicted) : json_null(), "root",
+				ibcc_report_number(c->root), "open_roots", (int)c->n_open,
+				"open_held", (int)c->open_held, "replay_rate", c->p.replay_rate,
+				"replay_wait", c->p.replay_wait, "cpu_s", c->p.cpu_s));
 	}
 	return ibcc_report_json(json_pack("{si ss sI so so sb}", "schema", 1, "experiment",
 					  "predict", "seed", (json_int_t)w->seed, "rows", rows,

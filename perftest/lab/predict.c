@@ -267,11 +267,12 @@ static int look(const struct ibcc_scenario *s, struct watch *w)
 }
 
 /* Bytes so far: of adapters' ports, of background of sources that wait, of roots together, and of
- * roots with only bounds. The latencies of all background packets, ps, and their number.
+ * roots with only bounds. The latencies of all background packets, ps, and their number; and what
+ * 99 of 100 of those packets did not exceed, of a time only.
  */
 struct sums {
 	double total, victims, roots, open[ROOTS];
-	double latency_ps, pkts;
+	double latency_ps, pkts, p99_ps;
 };
 
 static int add_up(struct ibcc_engine *e, const struct ibcc_scenario *s, const struct watch *w,
@@ -311,6 +312,24 @@ static int add_up(struct ibcc_engine *e, const struct ibcc_scenario *s, const st
 	return 0;
 }
 
+/* The flows that do not go to hotspots, and how many. */
+static int read_p99(const struct ibcc_engine *e, const struct ibcc_scenario *s, double *out)
+{
+	uint32_t *flow = calloc(s->n_flows + 1u, sizeof(*flow)), n = 0;
+	uint64_t ps;
+	int rc = flow ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !rc && i < s->n_flows; i++)
+		if (s->flow[i].kind != IBCC_FLOW_HOT)
+			flow[n++] = i;
+	if (!rc)
+		rc = ibcc_engine_latency_read(e, IBCC_LATENCY_PACKETS, flow, n, 0.99, &ps);
+	if (!rc)
+		*out = (double)ps;
+	free(flow);
+	return rc;
+}
+
 static int rate_over(struct ibcc_engine *e, const struct ibcc_scenario *s, const struct watch *w,
 		     uint64_t from_ps, uint64_t to_ps, struct sums *out)
 {
@@ -320,9 +339,13 @@ static int rate_over(struct ibcc_engine *e, const struct ibcc_scenario *s, const
 	if (!rc)
 		rc = add_up(e, s, w, &a);
 	if (!rc)
+		rc = ibcc_engine_latency_start(e);
+	if (!rc)
 		rc = ibcc_engine_run(e, to_ps);
 	if (!rc)
 		rc = add_up(e, s, w, out);
+	if (!rc)
+		rc = read_p99(e, s, &out->p99_ps);
 	if (rc)
 		return rc;
 	out->latency_ps -= a.latency_ps;
@@ -397,8 +420,10 @@ int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, enum ibcc_pred
 		out->total = factor(then.total, now.total);
 		out->off = factor(off.total, now.total);
 		out->victims = factor(then.victims, now.victims);
+		out->off_victims = factor(off.victims, now.victims);
 		out->root = factor(then.roots, now.roots);
 		out->latency = mean_latency(&then) / mean_latency(&now);
+		out->latency_p99 = now.pkts > 0 && then.pkts > 0 ? then.p99_ps / now.p99_ps : NAN;
 		out->n_open = w.n_open;
 		for (uint32_t r = 0; r < w.n_open; r++)
 			out->open_held +=

@@ -23,9 +23,12 @@ struct ibcc_predict_case {
 	bool congested;           /* there was a plan; without one, nothing below is set */
 	bool steady;              /* without the plan the total would have stayed within a tenth */
 	struct ibcc_prediction p; /* without its arrays */
-	/* The measured effect, as factors of the present. */
-	double total, off, victims;
-	double latency; /* of packets that do not go to hotspots; NAN if there were none */
+	/* The measured effect, as factors of the present; off: without the plan. */
+	double total, off, victims, off_victims;
+	/* Of packets that do not go to hotspots: the mean, and what 99 of 100 did not exceed; NAN
+	 * if there were none.
+	 */
+	double latency, latency_p99;
 	/* The factors of all roots together: predicted and true. */
 	double root_predicted, root;
 	bool root_known;

@@ -84,6 +84,14 @@ static void test_latency(void **state)
 		  "reduces latency. It is recommended, because the configuration has prefer: "
 		  "latency.",
 		  true);
+	text = printed("{\"now_us\": 102, \"expected_us\": 99}",
+		       ", \"costs\": true, \"trades\": false, \"advised\": false");
+	assert_in(text,
+		  "on average. So the plan costs throughput, and reduces latency little or not at "
+		  "all. It is not recommended.",
+		  true);
+	text = printed("null", ", \"costs\": true, \"trades\": false, \"advised\": false");
+	assert_in(text, "So the plan costs throughput. It is not recommended.", true);
 	/* Not known, and of a release that did not have it. */
 	assert_in(printed("null", ""), "Packets", false);
 }

@@ -186,18 +186,17 @@ static void test_prediction(void **state)
 }
 
 /* A plan that costs 2 % and reduces latency is recommended only if the configuration prefers that;
- * one that costs nothing always is.
+ * one that costs 2 % and does not never is; one that costs nothing always is.
  */
 static void test_prediction_that_trades(void **state)
 {
 	static const struct {
-		double expected_mbps;
-		bool prefer, trades, advised;
+		double expected_mbps, expected_us;
+		bool prefer, costs, trades, advised;
 	} c[] = {
-		{ 9800, false, true, false },
-		{ 9800, true, true, true },
-		{ 10000, false, false, true },
-		{ 10000, true, false, true },
+		{ 9800, 20, false, true, true, false },   { 9800, 20, true, true, true, true },
+		{ 9800, 90, false, true, false, false },  { 9800, 90, true, true, false, false },
+		{ 10000, 20, false, false, false, true }, { 10000, 90, true, false, false, true },
 	};
 	struct fixture *f = *state;
 
@@ -207,13 +206,15 @@ static void test_prediction_that_trades(void **state)
 			.known = true,
 			.total = { .now_mbps = 10000, .expected_mbps = c[i].expected_mbps },
 			.now_us = 80.04,
-			.expected_us = 20,
+			.expected_us = c[i].expected_us,
 		};
 		json_t *o = ibcc_report_prediction(f->c.topo, &in, &p);
 		const json_t *l = json_object_get(o, "latency");
 
 		assert_true(json_number_value(json_object_get(l, "now_us")) == 80.0);
-		assert_true(json_number_value(json_object_get(l, "expected_us")) == 20.0);
+		assert_true(json_number_value(json_object_get(l, "expected_us")) ==
+			    c[i].expected_us);
+		assert_int_equal(json_is_true(json_object_get(o, "costs")), c[i].costs);
 		assert_int_equal(json_is_true(json_object_get(o, "trades")), c[i].trades);
 		assert_int_equal(json_is_true(json_object_get(o, "advised")), c[i].advised);
 		json_decref(o);

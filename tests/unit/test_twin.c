@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the twin says of latency, against arithmetic, and when a plan trades throughput for it. */
+/* What the twin says of latency, against arithmetic, and which plans are recommended. */
 #include <ibcc/prediction.h>
 #include <ibcc/twin.h>
 
@@ -70,18 +70,26 @@ static void an_idle_fabric(void **state)
 	ibcc_topo_free(t);
 }
 
-/* More than 1 % of the total for more than 10 % of the latency. */
-static void a_trade(void **state)
+/* A plan that costs more than 1 % of the total is recommended only to those who prefer latency, if
+ * it reduces latency by more than 10 %. Any other plan is recommended, whatever latency does.
+ */
+static void what_is_recommended(void **state)
 {
 	static const struct {
 		bool known;
 		double total, now_us, then_us;
-		bool trades;
+		bool costs, trades, throughput, latency;
 	} c[] = {
-		{ true, 989, 100, 89, true },   { true, 991, 100, 89, false },
-		{ true, 989, 100, 91, false },  { true, 1100, 100, 20, false },
-		{ true, 900, 100, 120, false }, { false, 989, 100, 89, false },
-		{ true, 989, 0, 0, false }, /* no packets, as with fluid rates */
+		{ true, 989, 100, 89, true, true, false, true },
+		{ true, 991, 100, 89, false, false, true, true },
+		{ true, 989, 100, 91, true, false, false, false },
+		{ true, 1100, 100, 20, false, false, true, true },
+		{ true, 1100, 100, 300, false, false, true, true },
+		{ true, 900, 100, 120, true, false, false, false },
+		{ false, 989, 100, 89, false, false, true, true },
+		/* No packets, as with fluid rates. */
+		{ true, 989, 0, 0, true, false, false, false },
+		{ true, 991, 0, 0, false, false, true, true },
 	};
 
 	(void)state;
@@ -93,7 +101,10 @@ static void a_trade(void **state)
 			.expected_us = c[i].then_us,
 		};
 
-		if (ibcc_prediction_trades(&p) != c[i].trades)
+		if (ibcc_prediction_costs(&p) != c[i].costs ||
+		    ibcc_prediction_trades(&p) != c[i].trades ||
+		    ibcc_prediction_is_advised(&p, false) != c[i].throughput ||
+		    ibcc_prediction_is_advised(&p, true) != c[i].latency)
 			fail_msg("case %zu", i);
 	}
 }
@@ -102,7 +113,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_idle_fabric),
-		cmocka_unit_test(a_trade),
+		cmocka_unit_test(what_is_recommended),
 	};
 
 	return cmocka_run_group_tests_name("twin", tests, NULL, NULL);
