@@ -62,7 +62,7 @@ enum ibcc_log_verdict {
 struct ibcc_root {
 	uint32_t port; /* switch output port (fabric-wide index) where congestion starts */
 	enum ibcc_congestion kind;
-	uint32_t link_mbps;           /* its data rate; a quarter of it if it carries no more */
+	uint32_t link_mbps;           /* its data rate; a part of it if it carries no more */
 	uint32_t rate_mbps;           /* what it sends */
 	uint16_t wait_permille;       /* PortXmitWait of the port itself */
 	uint16_t tree_wait_permille;  /* highest wait among the ports that feed it */

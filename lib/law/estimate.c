@@ -12,13 +12,15 @@
 #include "estimate.h"
 
 #define FADE_MAX 0.25 /* of BECN counts, in a pass */
-/* What a link shows that fell from 4x to 1x: permille of the rate that it is believed to have, with
- * 2 % for errors of readings. What other ports send in this range, they do not send in
- * QUARTER_PASSES passes in a row: in a pass, 2 % is little for the sum of several flows.
+/* What a link shows that fell from 4x to 2x or to 1x: permille of the rate that it is then believed
+ * to have, with 2 % for errors of readings. What other ports send in this range, they do not send
+ * in so many passes in a row: in a pass, 2 % is little for the sum of several flows. Of healthy
+ * links, more send a half than a quarter.
  */
-#define QUARTER_LEAST  244u
-#define QUARTER_MOST   254u
+#define NARROW_LEAST   976u
+#define NARROW_MOST    1016u
 #define QUARTER_PASSES 8u
+#define HALF_PASSES    12u
 
 void ibcc_estimator_defaults(struct ibcc_estimator_params *p)
 {
@@ -56,7 +58,7 @@ void ibcc_estimator_reset(struct ibcc_estimator *m)
 		forget_root(m, &m->root[m->n - 1]);
 	free(m->root);
 	free(m->load);
-	free(m->quarters);
+	free(m->narrow);
 	*m = (struct ibcc_estimator){ .p = m->p };
 }
 
@@ -135,14 +137,19 @@ static struct load make_load(const struct estimation *j, uint32_t i, bool is_ca)
 	return l;
 }
 
-/* Whether a port that sends to a port's switch waits, and no other one sends just what the port
- * does without waiting. Such a one explains the port's rate: an adapter of 100 Gb/s, for example,
- * whose packets a link of 400 Gb/s passes on.
+static bool is_same_rate(uint32_t a, uint32_t b)
+{
+	return a >= b - b / 50 && a <= b + b / 50;
+}
+
+/* Whether a port that sends to a port's switch waits, and no others send just what the port does
+ * without waiting: one, or all those together that are full. They explain the port's rate: one or
+ * two adapters of 100 Gb/s, for example, whose packets a link of 400 Gb/s passes on.
  */
 static bool has_feeder(const struct estimation *j, uint32_t port)
 {
 	const struct ibcc_topo_node *sw = &j->t->node[j->t->port[port].node];
-	uint32_t mbps = j->load[port].mbps;
+	uint32_t mbps = j->load[port].mbps, full_mbps = 0;
 	bool waits = false;
 
 	for (uint32_t i = sw->first_port + 1; i <= sw->first_port + sw->n_ports; i++) {
@@ -153,34 +160,45 @@ static bool has_feeder(const struct estimation *j, uint32_t port)
 			continue;
 		if (l->waited >= j->p->ca_wait_permille)
 			waits = true;
-		else if (l->usable && l->mbps >= mbps - mbps / 50 && l->mbps <= mbps + mbps / 50)
+		else if (l->usable && is_same_rate(l->mbps, mbps))
 			return false;
+		else if (l->usable && l->sent >= j->p->full_permille)
+			full_mbps += l->mbps;
 	}
-	return waits;
+	return waits && !is_same_rate(full_mbps, mbps);
 }
 
-/* A link that fell from 4x to 1x without a trap carries a quarter of the rate that it is believed
- * to have, and so looks idle. It shows by a switch port that has credits, sends a quarter pass
- * after pass, not more and not less, and has feeders that wait. From then on its load counts by the
- * rate that it shows, until it sends more.
+static bool is_narrow(const struct narrow *n)
+{
+	return n->passes >= (n->part == 2 ? HALF_PASSES : QUARTER_PASSES);
+}
+
+/* A link that fell from 4x to 2x or 1x without a trap carries a half or a quarter of the rate that
+ * it is believed to have, and so looks idle. It shows by a switch port that has credits, sends that
+ * part pass after pass, not more and not less, and has feeders that wait. From then on its load
+ * counts by the rate that it shows, until it sends more.
  */
-static void note_quarter(const struct estimation *j, uint32_t port)
+static void note_narrow(const struct estimation *j, uint32_t port)
 {
 	struct load *l = &j->load[port];
-	uint8_t *n = &j->m->quarters[port];
+	struct narrow *n = &j->m->narrow[port];
+	uint8_t part = l->sent * 4 <= NARROW_MOST ? 4 : 2;
+	bool shows;
 
 	if (!l->usable || is_ca_port(j->t, port))
 		return;
-	if (l->sent > QUARTER_MOST)
-		*n = 0;
-	else if (!l->kept && *n < QUARTER_PASSES)
-		*n = l->sent >= QUARTER_LEAST && l->waited < j->p->fed_wait_permille &&
-				     has_feeder(j, port)
-			     ? *n + 1
-			     : 0;
-	l->is_degraded = *n == QUARTER_PASSES;
-	if (l->is_degraded)
-		l->sent = l->sent * 4 < 1000 ? l->sent * 4 : 1000;
+	if (l->sent * n->part > NARROW_MOST)
+		n->passes = 0;
+	if (!l->kept && !is_narrow(n)) {
+		shows = l->sent * part >= NARROW_LEAST && l->sent * part <= NARROW_MOST &&
+			l->waited < j->p->fed_wait_permille && has_feeder(j, port);
+		n->passes = !shows ? 0 : part == n->part ? n->passes + 1 : 1;
+		n->part = part;
+	}
+	if (!is_narrow(n))
+		return;
+	l->narrow = n->part;
+	l->sent = l->sent * n->part < 1000 ? l->sent * n->part : 1000;
 }
 
 /* The loads of all ports, and whether enough of them are known to act on the estimate. */
@@ -206,7 +224,7 @@ static void make_loads(const struct estimation *j)
 	ibcc_estimate_infer_marks(j);
 	ibcc_estimate_infer_waits(j);
 	for (uint32_t i = 0; i < j->t->n_ports; i++) {
-		note_quarter(j, i);
+		note_narrow(j, i);
 		if (!load[i].read || !is_ca_port(j->t, i))
 			continue;
 		j->out->fecn += load[i].fecn;
@@ -366,14 +384,14 @@ static int update_memory(struct estimation *j)
 /* A topology with another number of ports makes the estimator forget everything. */
 static int prepare(struct ibcc_estimator *m, const struct ibcc_topo *t)
 {
-	if (m->load && m->quarters && m->n_endports == t->n_endports && m->n_ports == t->n_ports)
+	if (m->load && m->narrow && m->n_endports == t->n_endports && m->n_ports == t->n_ports)
 		return 0;
 	ibcc_estimator_reset(m);
 	m->load = calloc(t->n_endports ? t->n_endports : 1, sizeof(*m->load));
-	m->quarters = calloc(t->n_ports ? t->n_ports : 1, sizeof(*m->quarters));
+	m->narrow = calloc(t->n_ports ? t->n_ports : 1, sizeof(*m->narrow));
 	m->n_endports = t->n_endports;
 	m->n_ports = t->n_ports;
-	return m->load && m->quarters ? 0 : -ENOMEM;
+	return m->load && m->narrow ? 0 : -ENOMEM;
 }
 
 int ibcc_estimator_run(struct ibcc_estimator *m, const struct ibcc_topo *t,

@@ -22,9 +22,9 @@ struct load {
 	bool read;     /* counters are expected from it: an active external port that is believed */
 	uint32_t mbps; /* sent */
 	uint64_t ns;   /* the interval that the figures are means of */
-	uint16_t sent; /* share of the link's data rate, permille; of a quarter of it if */
-	bool is_degraded; /* the link turned out to carry no more */
-	uint16_t waited;  /* share of the interval, permille */
+	uint16_t sent; /* share of the link's data rate, permille; of a part of it if */
+	uint8_t narrow;  /* the link turned out to carry no more: a half (2) or a quarter (4) */
+	uint16_t waited; /* share of the interval, permille */
 	uint64_t fecn, becn;
 };
 
@@ -72,12 +72,17 @@ struct root_history {
 	uint16_t unlogged;    /* passes in a row without a packet of the root in the log */
 };
 
+/* The part of its link's rate that a port sends, and for how many passes it has. */
+struct narrow {
+	uint8_t part, passes;
+};
+
 /* What the estimator remembers between passes. */
 struct ibcc_estimator {
 	struct ibcc_estimator_params p;
 	uint32_t n_endports, n_ports;
 	struct ibcc_load *load; /* by endport; owned */
-	uint8_t *quarters;      /* by port: see note_quarter(); owned */
+	struct narrow *narrow;  /* by port: see note_narrow(); owned */
 	uint32_t n, cap;
 	struct root_history *root; /* during a run in the order of the estimate's roots; owned */
 };

@@ -250,7 +250,7 @@ struct ibcc_root *ibcc_estimate_append(struct estimation *j, uint32_t port,
 	*r = (struct ibcc_root){
 		.port = port,
 		.kind = kind,
-		.link_mbps = j->t->port[port].rate_mbps / (l->is_degraded ? 4 : 1),
+		.link_mbps = j->t->port[port].rate_mbps / (l->narrow ? l->narrow : 1u),
 		.rate_mbps = l->mbps,
 		.wait_permille = l->waited,
 		.fresh = l->usable && !l->kept,

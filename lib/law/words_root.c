@@ -97,8 +97,9 @@ int ibcc_estimate_explain(const struct ibcc_topo *t, const struct ibcc_root *r, 
 			      r->rate_mbps, r->link_mbps, r->wait_permille / 10.0);
 	if (r->link_mbps < t->port[r->port].rate_mbps)
 		ibcc_text_add(&x,
-			      ", a quarter of the %u Mb/s that the link should carry: check "
-			      "its width and its cable",
+			      ", %s of the %u Mb/s that the link should carry: check its width "
+			      "and its cable",
+			      r->link_mbps * 3 < t->port[r->port].rate_mbps ? "a quarter" : "half",
 			      t->port[r->port].rate_mbps);
 	ibcc_text_add(&x, "; ports upstream are blocked up to %.1f %% of the time",
 		      r->tree_wait_permille / 10.0);

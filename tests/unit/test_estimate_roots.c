@@ -122,6 +122,65 @@ static void test_degraded(void **state)
 	}
 }
 
+/* The same for a link that fell to 2x, which takes twelve passes. */
+static void test_half(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t link = fabric_port(f->t, LUSTRE_SW1, 5);
+	char text[IBCC_ROOT_WORDS_BYTES];
+
+	for (unsigned int mbps = 15500; mbps <= 16500; mbps += 500) {
+		for (unsigned int k = 0; k < 12; k++) {
+			assert_int_equal(f->e.n_roots, 0);
+			for (unsigned int s = 0; s < 4; s++)
+				f->tr.port[src(f, s)] = load(4000, 800, 0);
+			f->tr.port[link] = load(mbps, 0, 0);
+			pass(f);
+		}
+		assert_int_equal(f->e.n_roots, mbps == 16000);
+		if (!f->e.n_roots)
+			continue;
+		assert_int_equal(at(f, link)->link_mbps, QDR_MBPS / 2);
+		ibcc_estimate_explain(f->t, at(f, link), text, sizeof(text));
+		assert_non_null(strstr(text, "full with 16000 of 16000 Mb/s (PortXmitData), half "
+					     "of the 32000 Mb/s that the link should carry"));
+		f->tr.port[link] = load(15000, 0, 0);
+		pass(f);
+		assert_int_equal(f->e.n_roots, 0); /* 937 permille */
+		f->tr.port[link] = load(16000, 0, 0);
+		pass(f);
+		assert_int_equal(f->e.n_roots, 1);
+		f->tr.port[link] = load(16500, 0, 0);
+		pass(f);
+		assert_int_equal(f->e.n_roots, 0);
+	}
+	/* Passes with a quarter are no passes with a half. */
+	for (unsigned int k = 0; k < 20; k++) {
+		f->tr.port[link] = load(k % 8 == 7 ? 8000 : 16000, 0, 0);
+		pass(f);
+		assert_int_equal(f->e.n_roots, 0);
+	}
+}
+
+/* A healthy link that passes on two adapters of a quarter of its rate, while others wait for
+ * something else.
+ */
+static void test_two_quarter_rate_senders(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t link = fabric_port(f->t, LUSTRE_SW1, 5);
+
+	for (unsigned int s = 0; s < 2; s++)
+		f->t->port[src(f, s)].rate_mbps = QDR_MBPS / 4;
+	for (unsigned int k = 0; k < 20; k++) {
+		for (unsigned int s = 0; s < 4; s++)
+			f->tr.port[src(f, s)] = s < 2 ? load(8000, 0, 0) : load(2000, 800, 0);
+		f->tr.port[link] = load(k % 2 ? 15900 : 16100, 0, 0);
+		pass(f);
+		assert_int_equal(f->e.n_roots, 0);
+	}
+}
+
 /* A healthy link that passes on one adapter of a quarter of its rate, while others wait for
  * something else. The adapter may send 2 % more or less in an interval.
  */
@@ -550,6 +609,8 @@ int main(void)
 		LUSTRE(test_healthy),
 		LUSTRE(test_full_beside),
 		LUSTRE(test_degraded),
+		LUSTRE(test_half),
+		LUSTRE(test_two_quarter_rate_senders),
 		LUSTRE(test_quarter_rate_sender),
 		LUSTRE(test_output_generated),
 		LUSTRE(test_late_marks),
