@@ -12,8 +12,9 @@
  * that it came by. Outputs serve the inputs in turn, a packet each: of those that have any when the
  * packet before has been sent, the next one by number after the one that was served last. An idle
  * output takes what comes first, and so does one that has sent a packet just now, if nothing waits
- * for it. Without credits for the packet whose turn it is, it waits for some. What is taken like
- * that has not waited; all other packets in the queues are the output's backlog.
+ * for it. Without credits for the packet whose turn it is, it waits for some. A packet that comes
+ * meanwhile from an input before that one takes the turn, and goes at once if it is short enough.
+ * What an idle output takes has not waited; all other packets in the queues are its backlog.
  *
  * Hosts have an endless send queue for each flow. They take, of the flows that do not rest, the one
  * that was served longest ago, or the one whose packet came first. Backlogged flows have always one
@@ -635,6 +636,7 @@ static void come(struct ref *r, unsigned int port, struct packet *p)
 	}
 	p->waits = true;
 	set_backlog(r, o, o->backlog + bytes(r, p));
+	look(r, port); /* it may have the turn, and be shorter than what waits for credits */
 }
 
 static void happen(struct ref *r, const struct event *e)
