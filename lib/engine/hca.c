@@ -5,7 +5,7 @@
  * pairs with packets that were passed over while they were throttled. An entry's key is its
  * packet's time of arrival, or, if flows are served in turn, when the entry was served last.
  * Throttled entries are in no heap; EV_QP or EV_GATE brings them back when their delay is over.
- * ACKs and CNPs go first and are never throttled.
+ * ACKs and CNPs go first, in the order in which they were ready, and are never throttled.
  *
  * Begin with ibcc_fab_hca_send(). A flow goes around flow_arm() -> heap -> send_flow() ->
  * flow_ready().
@@ -433,8 +433,8 @@ static void send_ctrl(struct ibcc_engine *e, struct hca *h, struct group *g)
 	tx_from_hca(e, g, pkt);
 }
 
-/* Sends the next packet among the VLs of a mask: an ACK or CNP first, else the entry with the
- * lowest key. Returns its bytes, or 0.
+/* Sends the next packet among the VLs of a mask: the ACK or CNP that waits longest, or if there is
+ * none, the entry with the lowest key. Returns its bytes, or 0.
  */
 static uint32_t send_of(struct ibcc_engine *e, uint32_t port, uint32_t vls)
 {
@@ -445,10 +445,13 @@ static uint32_t send_of(struct ibcc_engine *e, uint32_t port, uint32_t vls)
 	for (unsigned int m = h->ctrl_sls; m; m &= m - 1) {
 		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
 
-		if (is_of(g, vls) && credits_ok(e, port_outq(e, port, g->vl), CTRL)) {
-			send_ctrl(e, h, g);
-			return e->bytes[CTRL];
-		}
+		if (is_of(g, vls) && credits_ok(e, port_outq(e, port, g->vl), CTRL) &&
+		    (!best || e->pkt[g->ctrl].born_ps < e->pkt[best->ctrl].born_ps))
+			best = g;
+	}
+	if (best) {
+		send_ctrl(e, h, best);
+		return e->bytes[CTRL];
 	}
 	for (unsigned int m = h->data_sls; m; m &= m - 1) {
 		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
@@ -502,6 +505,7 @@ void ibcc_fab_ctrl_send(struct ibcc_engine *e, uint32_t pkt)
 		return;
 	}
 	k->next = NONE;
+	k->born_ps = e->now_ps;
 	if (g->ctrl == NONE)
 		g->ctrl = pkt;
 	else

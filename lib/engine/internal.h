@@ -33,7 +33,7 @@ enum { DATA, CTRL, N_KINDS };
 enum { PKT_CTRL = 1, PKT_FECN = 2, PKT_BECN = 4, PKT_HELD = 8, PKT_LOST = 16 };
 
 struct pkt {
-	uint64_t born_ps; /* first bit on the source's link */
+	uint64_t born_ps; /* first bit on the source's link; of an ACK or CNP, ready to be sent */
 	uint32_t next;    /* in the queue it stands in */
 	uint32_t flow;
 	uint32_t qp;   /* queue pair; or BARE_QP | destination port if the pair has no state */

@@ -663,6 +663,9 @@ static void cases_that_differed(void **state)
 		{ 400014, false },
 		{ 400233, false },
 		{ 400098, true },
+		/* A host has answers on several service levels to send. */
+		{ 400193, false },
+		{ 400037, true },
 	};
 
 	(void)state;

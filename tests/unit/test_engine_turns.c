@@ -227,12 +227,42 @@ static void test_switch_sizes(void **state)
 	check_switch(3, 2);
 }
 
+/* A host that sends slower than it receives owes answers all the time, to windows of 16 on two SLs.
+ * They go in the order in which they were ready, so neither SL waits for the other.
+ */
+static void test_answers(void **state)
+{
+	struct ibcc_flow_spec f = { .arrivals = IBCC_ARRIVALS_CLOSED,
+				    .message_bytes = 2048,
+				    .window = 16 };
+	struct ibcc_topo *t = star(3, NULL);
+	struct ibcc_model m;
+	struct ibcc_engine *e;
+
+	(void)state;
+	ibcc_model_defaults(&m);
+	m.acks = true;
+	m.ack_bytes = 2000;
+	e = engine_new(t, &m, 1);
+	assert_int_equal(ibcc_engine_set_send_rate(e, fabric_port(t, 2, 1), 8000), 0);
+	for (uint8_t i = 0; i < 2; i++) {
+		f.sl = i;
+		assert_int_equal(
+			ibcc_engine_add_flow(e, &f, fabric_port(t, i, 1), fabric_port(t, 2, 1)), i);
+	}
+	engine_run(e, 2 * MS); /* 1000 answers of 2 us */
+	for (uint32_t i = 0; i < 2; i++)
+		assert_in_range(engine_flow_read(e, i).messages, 490, 510);
+	ibcc_engine_free(e);
+	ibcc_topo_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_adapter),       cmocka_unit_test(test_many_rates),
 		cmocka_unit_test(test_adapter_lanes), cmocka_unit_test(test_switch_latency),
-		cmocka_unit_test(test_switch_sizes),
+		cmocka_unit_test(test_switch_sizes),  cmocka_unit_test(test_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
