@@ -28,7 +28,8 @@ void ibcc_engine_free(struct ibcc_engine *e);
 /* Adds traffic between ports (fabric-wide indices); dst_port IBCC_NONE: uniformly to all other
  * channel adapter ports that have a link. Flows between the same ports on one SL share a queue
  * pair, hence its congestion control; packets that arrived before stop_ps are still sent after it.
- * from/to of the spec are not used. Returns the flow's index, -EINVAL or -ENOMEM.
+ * from/to of the spec are not used. Returns the flow's index, -ENOMEM, or -EINVAL, also if a buffer
+ * cannot hold a packet of the flow, or its packets have one size more than IBCC_OTHER_SIZES.
  */
 int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *f, uint32_t src_port,
 			 uint32_t dst_port);
@@ -75,6 +76,7 @@ struct ibcc_engine_port {
 	uint64_t xmit_bytes, rcv_bytes; /* as PortXmitData: headers, no VCRC */
 	uint64_t xmit_pkts, rcv_pkts;
 	uint64_t xmit_data_pkts, rcv_data_pkts; /* those that are no ACKs or CNPs */
+	uint64_t rcv_payload_bytes;             /* payload of these */
 	uint64_t xmit_wait_ps;                  /* data to send and nothing sent */
 	uint64_t xmit_time_cong_ps;             /* in congested state */
 	uint64_t vl_xmit_wait_ps[16], vl_xmit_time_cong_ps[16];

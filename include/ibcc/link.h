@@ -11,6 +11,9 @@
  */
 #define IBCC_LINK_HEADER_BYTES 26u
 
+/* The part of them that PortXmitData and PortRcvData do not count. */
+#define IBCC_LINK_VCRC_BYTES 2u
+
 /* Flow control counts blocks of 64 bytes (IBA vol. 1, 7.9). */
 #define IBCC_LINK_CREDIT_BYTES 64u
 

@@ -146,7 +146,7 @@ struct ibcc_dcqcn {
 
 /* Models of switches and channel adapters; one set for the whole fabric. */
 struct ibcc_model {
-	uint32_t packet_bytes;     /* payload of a full packet, <= MTU */
+	uint32_t packet_bytes;     /* payload of a full packet, <= MTU; flows may have another */
 	uint32_t header_bytes;     /* added to each packet on the wire */
 	uint32_t buffer_bytes;     /* input buffer for each port and VL of a switch */
 	uint32_t hca_buffer_bytes; /* receive buffer of an HCA for each VL */
@@ -226,6 +226,11 @@ enum ibcc_verbs_operation {
 	IBCC_VERBS_READ,  /* RDMA read, posted by the destination */
 };
 
+/* How many sizes of packets the flows of an engine may have beside the model's: with that one, all
+ * MTUs from 64 to 4096 bytes.
+ */
+#define IBCC_OTHER_SIZES 6u
+
 /* Traffic from one channel adapter to one other, or to all others uniformly. */
 struct ibcc_flow_spec {
 	char name[IBCC_NAME_BYTES];
@@ -236,6 +241,7 @@ struct ibcc_flow_spec {
 	enum ibcc_arrivals arrivals;
 	uint32_t load_permille; /* of the source's link rate; for paced arrivals */
 	uint32_t rate_mbps;     /* offered, headers included; in place of load_permille unless 0 */
+	uint32_t packet_bytes;  /* payload of its packets, <= MTU; 0: the model's */
 	uint8_t sl;
 	uint64_t start_ps, stop_ps; /* stop 0: never */
 	uint32_t queue_packets;     /* send queue limit; 0: infinite (open loop) */
@@ -250,6 +256,22 @@ struct ibcc_flow_spec {
 	enum ibcc_verbs_operation operation;
 	uint16_t queue_pairs; /* for each pair of nodes; 0 counts as 1 */
 };
+
+/* The payload of a flow's packets. */
+static inline uint32_t ibcc_flow_packet_bytes(const struct ibcc_model *m,
+					      const struct ibcc_flow_spec *f)
+{
+	return f->packet_bytes ? f->packet_bytes : m->packet_bytes;
+}
+
+/* The share of payload in what a flow sends. */
+static inline double ibcc_flow_payload_share(const struct ibcc_model *m,
+					     const struct ibcc_flow_spec *f)
+{
+	double payload = ibcc_flow_packet_bytes(m, f);
+
+	return payload / (payload + m->header_bytes);
+}
 
 /* A change of the fabric at a time. */
 enum ibcc_event_kind {

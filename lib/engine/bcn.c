@@ -155,7 +155,8 @@ void ibcc_bcn_sent(struct ibcc_engine *e, uint32_t qp, uint32_t pkt)
 	x->tag[pkt] = l && l->mbps > 0 ? l->point : NONE;
 	if (x->tag[pkt] == NONE)
 		return;
-	e->qp[qp].ready_ps = e->now_ps + (uint64_t)(e->bytes[DATA] * 8e6 / l->mbps);
+	e->qp[qp].ready_ps =
+		e->now_ps + (uint64_t)(e->bytes[pkt_kind(&e->pkt[pkt])] * 8e6 / l->mbps);
 }
 
 uint32_t ibcc_bcn_limit_mbps(const struct ibcc_engine *e, uint32_t qp)

@@ -22,17 +22,22 @@
 
 #define FLOW_SLOTS (FAR_WORDS * VOQ_WORD) /* a power of two */
 
+/* Whether the buffers of switches and channel adapters hold a packet of so many bytes. */
+static bool fits(const struct ibcc_model *m, uint64_t bytes)
+{
+	uint64_t block = IBCC_LINK_CREDIT_BYTES, need = (bytes + block - 1) / block * block;
+
+	return bytes <= 65536 && m->buffer_bytes >= need && m->hca_buffer_bytes >= need;
+}
+
 /* Whether the model's figures fit together: a buffer must hold a whole packet, or no packet could
  * ever be sent.
  */
 static bool model_valid(const struct ibcc_model *m)
 {
 	uint64_t wire = (uint64_t)m->packet_bytes + m->header_bytes;
-	uint64_t block = IBCC_LINK_CREDIT_BYTES;
-	uint64_t need = (wire + block - 1) / block * block;
 
-	return m->packet_bytes && wire <= 65536 && m->ack_bytes && m->ack_bytes <= wire &&
-	       m->buffer_bytes >= need && m->hca_buffer_bytes >= need &&
+	return m->packet_bytes && fits(m, wire) && m->ack_bytes && m->ack_bytes <= wire &&
 	       m->buffer_bytes <= INT32_MAX && m->hca_buffer_bytes <= INT32_MAX &&
 	       m->mark_hysteresis_permille <= 1000 && m->vls >= 1 && m->vls <= 15 &&
 	       m->cct_blocks <= IBCC_CCT_MAX_BLOCKS && ibcc_eth_model_valid(m) &&
@@ -131,15 +136,30 @@ static int64_t get_speed(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t ext
 	s = &e->speed[e->n_speeds];
 	s->rate_mbps = rate_mbps;
 	s->extra_ps = extra_ps;
-	for (int k = 0; k < N_KINDS; k++)
+	for (unsigned int k = 0; k < e->n_kinds; k++)
 		s->pkt_ps[k] = rate_mbps ? ibcc_link_packet_ps(e->bytes[k], rate_mbps) : 0;
 	return e->n_speeds++;
+}
+
+/* Sets what follows when a packet of a kind is sent at a rate. */
+static void set_ways(struct speed *s, unsigned int kind, const struct way *to_hca,
+		     const struct way *to_switch)
+{
+	if (kind >= OTHER) {
+		s->other[kind - OTHER][0] = *to_hca;
+		s->other[kind - OTHER][1] = *to_switch;
+		return;
+	}
+	for (unsigned int i = 0; i < N_WAYS; i++)
+		if (!(i & WAY_CTRL) == (kind == DATA))
+			s->way[i] = i & WAY_TO_SWITCH ? *to_switch : *to_hca;
 }
 
 /* Creates the lanes of packets of one kind at one rate. Headers at switches share one lane. */
 static int speed_lanes(struct ibcc_engine *e, struct speed *s, unsigned int kind)
 {
 	uint64_t deliver_ps = s->pkt_ps[kind] + e->link_ps;
+	struct way to_hca, to_switch;
 	int deliver, free;
 
 	if (!s->rate_mbps)
@@ -148,21 +168,17 @@ static int speed_lanes(struct ibcc_engine *e, struct speed *s, unsigned int kind
 	free = ibcc_fab_lane_new(&e->evq, EV_FREE);
 	if (deliver < 0 || free < 0)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < N_WAYS; i++) {
-		if (!(i & WAY_CTRL) != (kind == DATA))
-			continue;
-		s->way[i] = (struct way){ s->pkt_ps[kind],
-					  due_at(s->pkt_ps[kind], (uint32_t)free) | TAG_OF_FREE,
-					  due_at(deliver_ps, (uint32_t)deliver),
-					  (uint8_t)free,
-					  (uint8_t)deliver,
-					  EV_DELIVER };
-		if (!(i & WAY_TO_SWITCH))
-			continue;
-		s->way[i].due = due_at(e->hop_ps, LANE_ARRIVE);
-		s->way[i].lane = LANE_ARRIVE;
-		s->way[i].event = EV_ARRIVE;
-	}
+	to_hca = (struct way){ s->pkt_ps[kind],
+			       due_at(s->pkt_ps[kind], (uint32_t)free) | TAG_OF_FREE,
+			       due_at(deliver_ps, (uint32_t)deliver),
+			       (uint8_t)free,
+			       (uint8_t)deliver,
+			       EV_DELIVER };
+	to_switch = to_hca;
+	to_switch.due = due_at(e->hop_ps, LANE_ARRIVE);
+	to_switch.lane = LANE_ARRIVE;
+	to_switch.event = EV_ARRIVE;
+	set_ways(s, kind, &to_hca, &to_switch);
 	return 0;
 }
 
@@ -190,7 +206,7 @@ static int build_lanes(struct ibcc_engine *e)
 		return rc;
 	rc = 0;
 	/* Data packets are the most frequent: their lanes come first, where evq_first() looks. */
-	for (unsigned int k = 0; k < N_KINDS; k++)
+	for (unsigned int k = 0; k < e->n_kinds; k++)
 		for (uint32_t i = 0; i < e->n_speeds && !rc; i++)
 			rc = speed_lanes(e, &e->speed[i], k);
 	for (uint32_t i = 0; i < e->n_speeds && !rc; i++)
@@ -199,20 +215,20 @@ static int build_lanes(struct ibcc_engine *e)
 }
 
 /* On the few links with an extra delay, all that is sent stands in the calendar. */
-static void far_ways(struct ibcc_engine *e, struct speed *s)
+static void far_ways(const struct ibcc_engine *e, struct speed *s, unsigned int kind)
 {
-	for (unsigned int i = 0; i < N_WAYS; i++) {
-		unsigned int kind = i & WAY_CTRL ? CTRL : DATA;
-		bool on = i & WAY_TO_SWITCH;
-		uint64_t due_ps = on ? e->hop_ps : s->pkt_ps[kind] + e->link_ps;
+	uint64_t deliver_ps = s->pkt_ps[kind] + e->link_ps + s->extra_ps;
+	struct way to_hca = { s->pkt_ps[kind],
+			      due_at(s->pkt_ps[kind], LANE_CALENDAR) | TAG_OF_FREE,
+			      due_at(deliver_ps, LANE_CALENDAR),
+			      LANE_CALENDAR,
+			      LANE_CALENDAR,
+			      EV_DELIVER };
+	struct way to_switch = to_hca;
 
-		s->way[i] = (struct way){ s->pkt_ps[kind],
-					  due_at(s->pkt_ps[kind], LANE_CALENDAR) | TAG_OF_FREE,
-					  due_at(due_ps + s->extra_ps, LANE_CALENDAR),
-					  LANE_CALENDAR,
-					  LANE_CALENDAR,
-					  on ? EV_ARRIVE : EV_DELIVER };
-	}
+	to_switch.due = due_at(e->hop_ps + s->extra_ps, LANE_CALENDAR);
+	to_switch.event = EV_ARRIVE;
+	set_ways(s, kind, &to_hca, &to_switch);
 }
 
 int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t extra_ps)
@@ -222,11 +238,12 @@ int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t e
 	int rc = 0;
 
 	if (i == known && extra_ps) {
-		far_ways(e, &e->speed[i]);
+		for (unsigned int k = 0; k < e->n_kinds; k++)
+			far_ways(e, &e->speed[i], k);
 		return i;
 	}
 
-	for (unsigned int k = 0; k < N_KINDS && i == known && !rc; k++)
+	for (unsigned int k = 0; k < e->n_kinds && i == known && !rc; k++)
 		rc = speed_lanes(e, &e->speed[i], k);
 	if (i == known && !rc)
 		rc = quiet_lane(e, &e->speed[i]);
@@ -234,6 +251,47 @@ int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t e
 		return i;
 	e->n_speeds = known;
 	return rc;
+}
+
+static uint32_t blocks_of(uint32_t bytes)
+{
+	return (bytes + IBCC_LINK_CREDIT_BYTES - 1) / IBCC_LINK_CREDIT_BYTES;
+}
+
+int ibcc_fab_kind_get(struct ibcc_engine *e, uint32_t packet_bytes)
+{
+	uint64_t bytes = (uint64_t)packet_bytes + e->model.header_bytes;
+	unsigned int kind;
+	int rc = 0;
+
+	if (!packet_bytes || bytes == e->bytes[DATA])
+		return DATA;
+	for (kind = OTHER; kind < e->n_kinds; kind++)
+		if (e->bytes[kind] == bytes)
+			return (int)kind;
+	if (kind == N_KINDS || !fits(&e->model, bytes))
+		return -EINVAL;
+	if (!e->other)
+		e->other = calloc(e->n_ports + 1u, sizeof(*e->other));
+	if (!e->other)
+		return -ENOMEM;
+	e->bytes[kind] = (uint32_t)bytes;
+	e->blocks[kind] = e->eth ? 0 : blocks_of((uint32_t)bytes);
+	for (uint32_t i = 0; i < e->n_speeds && !rc; i++) {
+		struct speed *s = &e->speed[i];
+
+		s->pkt_ps[kind] =
+			s->rate_mbps ? ibcc_link_packet_ps(e->bytes[kind], s->rate_mbps) : 0;
+		if (s->extra_ps)
+			far_ways(e, s, kind);
+		else
+			rc = speed_lanes(e, s, kind);
+	}
+	if (rc)
+		return rc;
+	e->plain = false;
+	e->n_kinds++;
+	return (int)kind;
 }
 
 /* Both sides of a port. The peer's input gets the same speed. */
@@ -390,8 +448,9 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	e->n_vls = m->vls;
 	e->bytes[DATA] = m->packet_bytes + m->header_bytes;
 	e->bytes[CTRL] = m->ack_bytes;
-	for (int k = 0; k < N_KINDS; k++)
-		e->blocks[k] = (e->bytes[k] + IBCC_LINK_CREDIT_BYTES - 1) / IBCC_LINK_CREDIT_BYTES;
+	e->n_kinds = OTHER;
+	for (unsigned int k = 0; k < e->n_kinds; k++)
+		e->blocks[k] = blocks_of(e->bytes[k]);
 	e->hop_ps = m->link_delay_ps + m->switch_delay_ps;
 	e->link_ps = m->link_delay_ps;
 	e->credit_ps = m->link_delay_ps + m->credit_delay_ps;
@@ -439,7 +498,7 @@ struct ibcc_engine *ibcc_engine_new(const struct ibcc_topo *t, const struct ibcc
 	struct ibcc_engine *e = NULL;
 	int rc = -EINVAL;
 
-	if (model_valid(m) && t->n_ports < CELL_INDEX_MASK / 32) {
+	if (model_valid(m) && (uint64_t)t->n_ports * m->vls < CELL_INDEX_MASK >> KIND_BITS) {
 		e = calloc(1, sizeof(*e));
 		rc = -ENOMEM;
 	}
@@ -500,6 +559,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->spec);
 	free(e->stat);
 	free(e->cong);
+	free(e->other);
 	free(e->wait);
 	for (unsigned int sl = 0; sl < 16; sl++)
 		free(e->marks[sl]);

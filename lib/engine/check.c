@@ -72,9 +72,9 @@ static int check_event(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 	case EV_CTRL: return see(k, i, false);
 	case EV_BCN: return see(k, i, false);
 	case EV_CREDIT: /* may be in the past: credits are taken in when a port needs them */
-		k->coming[i >> 1] += k->e->blocks[i & 1];
+		k->coming[i >> KIND_BITS] += k->e->blocks[i & KIND_MASK];
 		if (t <= k->e->now_ps)
-			k->come[i >> 1] += k->e->blocks[i & 1];
+			k->come[i >> KIND_BITS] += k->e->blocks[i & KIND_MASK];
 		break;
 	case EV_PAUSE: k->told[i >> 1] = 1; break;
 	case EV_READ: k->ends[i] = 1; break;
@@ -117,6 +117,17 @@ static int check_idle(struct check *k, uint32_t port, unsigned int vl, unsigned 
 		    e->outq[outq].credits + (int32_t)k->come[outq]);
 }
 
+/* The kind of the longest data packets: of those that wait, a port need not send a shorter one. */
+static unsigned int longest(const struct ibcc_engine *e)
+{
+	unsigned int most = DATA;
+
+	for (unsigned int kind = OTHER; kind < e->n_kinds; kind++)
+		if (e->bytes[kind] > e->bytes[most])
+			most = kind;
+	return most;
+}
+
 /* Checks the packet of a VL whose turn it is. An output that waits for credits chooses again when
  * credits come, not when the packet that it waits with may not be read any more.
  */
@@ -137,7 +148,7 @@ static int check_turn(struct check *k, uint32_t port, unsigned int vl)
 			return FAIL(k, "port %u is not told when port %u has been read", port, in);
 	if (c.slot == NONE)
 		return 0;
-	return check_idle(k, port, vl, waits ? DATA : pkt_kind(&e->pkt[c.pkt]));
+	return check_idle(k, port, vl, waits ? longest(e) : pkt_kind(&e->pkt[c.pkt]));
 }
 
 static int check_output(struct check *k, uint32_t port)
@@ -192,7 +203,7 @@ static int check_group(struct check *k, const struct group *g)
 		uint32_t id = g->ready[i].id;
 
 		if (qp_rested(e, id & READY_QP ? id & ~READY_QP : head_qp(e, &e->flow[id])))
-			rc = check_idle(k, g->port, g->vl, DATA);
+			rc = check_idle(k, g->port, g->vl, longest(e));
 	}
 	return rc;
 }
@@ -261,9 +272,9 @@ static int check_short(struct check *k)
 		const struct lane *l = &q->lane[q->credit_lane[i]];
 
 		for (uint32_t at = l->credit_at; at != l->tail; at++)
-			if (is_short(e, l->ring[at & l->mask].with >> 1))
+			if (is_short(e, l->ring[at & l->mask].with >> KIND_BITS))
 				return FAIL(k, "credits lie that outq %u is short of",
-					    l->ring[at & l->mask].with >> 1);
+					    l->ring[at & l->mask].with >> KIND_BITS);
 	}
 	return 0;
 }

@@ -13,14 +13,15 @@
 #include "qps.h"
 #include "tx.h"
 
-#define VCRC_BYTES 2u
-
-static uint64_t octets(const struct ibcc_engine *e, const uint64_t n[N_KINDS])
+/* `more`: what struct other_bytes has of the same packets. */
+static uint64_t octets(const struct ibcc_engine *e, const uint64_t n[OTHER], int64_t more)
 {
-	uint64_t sum = 0;
+	uint64_t sum = (uint64_t)more;
 
-	for (int k = 0; k < N_KINDS; k++)
-		sum += n[k] * (e->bytes[k] > VCRC_BYTES ? e->bytes[k] - VCRC_BYTES : 0);
+	for (int k = 0; k < OTHER; k++)
+		sum += n[k] * (e->bytes[k] > IBCC_LINK_VCRC_BYTES
+				       ? e->bytes[k] - IBCC_LINK_VCRC_BYTES
+				       : 0);
 	return sum;
 }
 
@@ -35,7 +36,8 @@ static void sent_by_sl(const struct ibcc_engine *e, uint32_t port, struct ibcc_e
 	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++) {
 		if (!e->marks[sl] || sl == e->first_sl)
 			continue;
-		out->sl_xmit_bytes[sl] = octets(e, e->marks[sl][port].tx);
+		out->sl_xmit_bytes[sl] =
+			octets(e, e->marks[sl][port].tx, e->other ? e->other[port].sl_tx[sl] : 0);
 		others += out->sl_xmit_bytes[sl];
 	}
 	out->sl_xmit_bytes[e->first_sl] = out->xmit_bytes - others;
@@ -49,22 +51,27 @@ static uint64_t since(const struct ibcc_engine *e, bool running, uint64_t from)
 
 int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engine_port *out)
 {
+	struct other_bytes more = { 0 };
 	const struct port_stat *s;
 	const struct port *p;
 	bool up;
 
 	if (port >= e->n_ports)
 		return -EINVAL;
+	if (e->other)
+		more = e->other[port];
 	p = &e->port[port];
 	s = &e->stat[port];
 	up = p->flags & PORT_UP;
 	*out = (struct ibcc_engine_port){
-		.xmit_bytes = octets(e, p->tx),
-		.rcv_bytes = octets(e, e->in[port].rx),
+		.xmit_bytes = octets(e, p->tx, more.tx),
+		.rcv_bytes = octets(e, e->in[port].rx, more.rx),
 		.xmit_pkts = p->tx[DATA] + p->tx[CTRL],
 		.rcv_pkts = e->in[port].rx[DATA] + e->in[port].rx[CTRL],
 		.xmit_data_pkts = p->tx[DATA],
 		.rcv_data_pkts = e->in[port].rx[DATA],
+		.rcv_payload_bytes =
+			e->in[port].rx[DATA] * e->model.packet_bytes + (uint64_t)more.rx,
 		.xmit_wait_ps = p->wait_ps + since(e, up && p->queued, p->wait_since_ps),
 		.xmit_time_cong_ps = s->cong_ps + since(e, s->n_cong, s->cong_since_ps),
 		.mark_fecn = s->mark,
@@ -143,7 +150,7 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 		.refused_pkts = f->refused,
 		.sent_pkts = f->sent,
 		.received_pkts = f->received,
-		.received_bytes = f->received * e->model.packet_bytes,
+		.received_bytes = f->received * (e->bytes[f->size] - e->model.header_bytes),
 		.dropped_pkts = f->dropped,
 		.reordered_pkts = f->reordered,
 		.fecn = f->fecn,

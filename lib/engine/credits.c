@@ -23,15 +23,15 @@
  */
 static inline void credits_add(struct outq *outq, const uint32_t blocks[N_KINDS], uint32_t index)
 {
-	struct outq *q = &outq[index >> 1];
+	struct outq *q = &outq[index >> KIND_BITS];
 
-	q->credits = (int32_t)((uint32_t)q->credits + blocks[index & 1]);
+	q->credits = (int32_t)((uint32_t)q->credits + blocks[index & KIND_MASK]);
 }
 
 /* Takes in the credits of a lane that have come by now. */
 static void drain(struct ibcc_engine *e, struct lane *l)
 {
-	const uint32_t blocks[N_KINDS] = { e->blocks[DATA], e->blocks[CTRL] };
+	const uint32_t *blocks = e->blocks;
 	const struct coming *ring = l->ring, *v;
 	uint32_t at = l->credit_at, tail = l->tail, mask = l->mask;
 	/* Leaves out credits beside events of the present time: such an EV_FREE may still wake its
@@ -81,7 +81,7 @@ static void take_out(struct ibcc_engine *e, struct lane *l, uint32_t outq)
 	for (uint32_t at = l->credit_at; at != l->tail; at++) {
 		struct coming *v = &l->ring[at & l->mask];
 
-		if (v->with >> 1 != outq)
+		if (v->with >> KIND_BITS != outq)
 			continue;
 		if (ibcc_fab_reserve(e, 16, 0)) {
 			e->err = -ENOMEM;
@@ -141,7 +141,7 @@ void ibcc_fab_credits_met(struct outq *q)
 /* EV_CREDIT: adds the credits, and lets the port send if it waited for them. */
 void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index)
 {
-	uint32_t outq = index >> 1;
+	uint32_t outq = index >> KIND_BITS;
 	struct outq *q = &e->outq[outq];
 
 	credits_add(e->outq, e->blocks, index);
@@ -162,7 +162,7 @@ static int take_credit(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 	const struct taking *k = arg;
 
 	(void)t;
-	if (kind == EV_CREDIT && (*index >> 1) - k->first < k->n)
+	if (kind == EV_CREDIT && (*index >> KIND_BITS) - k->first < k->n)
 		*index = NO_CREDIT;
 	return 0;
 }

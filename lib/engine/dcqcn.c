@@ -208,7 +208,7 @@ void ibcc_dcqcn_notified(struct ibcc_engine *e, uint32_t pkt)
 		       e->speed[e->port[port].speed].rate_mbps, e->now_ps);
 }
 
-void ibcc_dcqcn_sent_by(struct ibcc_engine *e, uint32_t qp)
+void ibcc_dcqcn_sent_by(struct ibcc_engine *e, uint32_t qp, unsigned int kind)
 {
 	struct ibcc_dcqcn_limiter *l;
 	uint64_t ready_ps;
@@ -220,10 +220,10 @@ void ibcc_dcqcn_sent_by(struct ibcc_engine *e, uint32_t qp)
 	if (of >= e->dcqcn->n_limiter)
 		return;
 	l = &e->dcqcn->limiter[of];
-	ibcc_dcqcn_sent(&model(e)->rp, l, e->bytes[DATA], e->now_ps);
+	ibcc_dcqcn_sent(&model(e)->rp, l, e->bytes[kind], e->now_ps);
 	if (!l->on)
 		return;
-	ready_ps = e->now_ps + (uint64_t)(e->bytes[DATA] * 8e6 / l->mbps);
+	ready_ps = e->now_ps + (uint64_t)(e->bytes[kind] * 8e6 / l->mbps);
 	e->qp[qp].ready_ps = ready_ps;
 	for (unsigned int sl = 0; sl < sls_shared(e); sl++) {
 		other = ibcc_dcqcn_sharer(e, qp, sl);

@@ -34,7 +34,7 @@ bool ibcc_dcqcn_answers(struct ibcc_engine *e, const struct hca *h, const struct
 /* A CNP has reached its source. */
 void ibcc_dcqcn_notified(struct ibcc_engine *e, uint32_t pkt);
 /* A queue pair sends a packet now, and rests after it as its limiter demands. */
-void ibcc_dcqcn_sent_by(struct ibcc_engine *e, uint32_t qp);
+void ibcc_dcqcn_sent_by(struct ibcc_engine *e, uint32_t qp, unsigned int kind);
 /* With shaper_per_lid, the queue pair on an SL that shares the limiter of one and rests with it, or
  * NONE. One of them is the queue pair itself.
  */

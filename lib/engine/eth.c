@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "eth.h"
 #include "tx.h"
@@ -54,7 +55,7 @@ int ibcc_eth_build(struct ibcc_engine *e)
 		x->point = calloc(e->n_ports + 1u, sizeof(*x->point));
 	if (!x->port || !x->memory || (m->bcn.enabled && !x->point))
 		return -ENOMEM;
-	e->blocks[DATA] = e->blocks[CTRL] = 0;
+	memset(e->blocks, 0, sizeof(e->blocks));
 	return 0;
 }
 

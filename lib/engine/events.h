@@ -16,7 +16,7 @@ enum ibcc_fab_event {
 	EV_DELIVER,  /* packet: tail at an HCA */
 	EV_QUIET,    /* packet: tail at an HCA, only counted, at the next reading (sink.c) */
 	EV_FREE,     /* port: has sent its packet and may send the next */
-	EV_CREDIT,   /* outq, doubled, plus the kind of packet: its credits come; or NO_CREDIT */
+	EV_CREDIT,   /* outq and the kind of packet (KIND_BITS): its credits come; or NO_CREDIT */
 	EV_FLOW,     /* flow: its next packet is due */
 	EV_QP,       /* queue pair: its delay is over, unless it was extended */
 	EV_GATE,     /* group: the delay of a service level is over */

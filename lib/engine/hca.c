@@ -247,14 +247,14 @@ void ibcc_fab_qp_due(struct ibcc_engine *e, uint32_t qp)
 	ibcc_fab_hca_send(e, port);
 }
 
-static void front_pop(struct hca *h, struct group *g)
+static ALWAYS_INLINE void front_pop(struct hca *h, struct group *g)
 {
 	ready_pop(g);
 	if (!g->n_ready)
 		h->data_sls &= (uint16_t) ~(1u << g->sl);
 }
 
-static uint32_t ready_qp(const struct ibcc_engine *e, uint32_t id)
+static ALWAYS_INLINE uint32_t ready_qp(const struct ibcc_engine *e, uint32_t id)
 {
 	return id & READY_QP ? id & ~READY_QP : head_qp(e, &e->flow[id]);
 }
@@ -262,7 +262,7 @@ static uint32_t ready_qp(const struct ibcc_engine *e, uint32_t id)
 /* Removes entries from the front of a heap that may not be sent any more: another flow has used
  * their queue pair, or an acknowledgement came. True if the front may be sent.
  */
-static bool front_ready(struct ibcc_engine *e, struct group *g)
+static ALWAYS_INLINE bool front_ready(struct ibcc_engine *e, struct group *g)
 {
 	while (g->n_ready) {
 		uint32_t id = g->ready[1].id;
@@ -294,19 +294,21 @@ static void throttle(struct ibcc_engine *e, const struct hca *h, const struct gr
 		     const struct pkt *k)
 {
 	uint32_t qp = k->qp & BARE_QP ? NONE : k->qp;
-	uint64_t delay = g->sl_mode ? 0 : ibcc_fab_delay_ps(e, h, g, qp);
+	uint64_t delay = g->sl_mode ? 0 : ibcc_fab_delay_ps(e, h, g, qp, pkt_kind(k));
 
 	if (delay)
 		qp = pkt_qp(e, k);
 	if (delay && qp != NONE)
 		e->qp[qp].ready_ps =
-			e->now_ps + e->speed[e->port[g->port].speed].pkt_ps[DATA] + delay;
+			e->now_ps + e->speed[e->port[g->port].speed].pkt_ps[pkt_kind(k)] + delay;
 }
 
-/* In SL mode: no data packet of the group may be sent until its delay is over (EV_GATE). */
-static void gate(struct ibcc_engine *e, struct hca *h, struct group *g)
+/* In SL mode: no data packet of the group may be sent until the delay after the one that is sent
+ * now is over (EV_GATE).
+ */
+static void gate(struct ibcc_engine *e, struct hca *h, struct group *g, unsigned int kind)
 {
-	uint64_t delay = gates(e, g) ? ibcc_fab_delay_ps(e, h, g, NONE) : 0;
+	uint64_t delay = gates(e, g) ? ibcc_fab_delay_ps(e, h, g, NONE, kind) : 0;
 
 	if (!delay)
 		return;
@@ -328,12 +330,19 @@ void ibcc_fab_gate_open(struct ibcc_engine *e, uint32_t group)
 	ibcc_fab_hca_send(e, g->port);
 }
 
+/* By itself, so that the plain way does not save registers for it. */
+static __attribute__((noinline)) void tx_other(struct ibcc_engine *e, const struct group *g,
+					       uint32_t pkt)
+{
+	tx_start(e, g->port, g->vl, pkt, false, false);
+}
+
 static void tx_from_hca(struct ibcc_engine *e, const struct group *g, uint32_t pkt)
 {
 	if (e->plain)
 		tx_start(e, g->port, 0, pkt, false, true);
 	else
-		tx_start(e, g->port, g->vl, pkt, false, false);
+		tx_other(e, g, pkt);
 }
 
 /* Makes a flow's packet to port `dst` by a queue pair, or NONE, and throttles the latter. */
@@ -352,13 +361,15 @@ static uint32_t packet_new(struct ibcc_engine *e, const struct hca *h, const str
 				    .qp = qp != NONE ? qp : dst | BARE_QP,
 				    .dlid = e->lid[dst].first,
 				    .sl = g->sl };
+	if (e->n_kinds > OTHER && e->flow[flow].size)
+		e->pkt[pkt].flags = (uint8_t)(e->flow[flow].size - CTRL) << PKT_OTHER_SHIFT;
 	e->injected++;
 	if (e->paths && qp != NONE)
 		ibcc_paths_sent(e, qp, pkt);
 	switch (e->control) {
 	case CONTROL_A10: throttle(e, h, g, &e->pkt[pkt]); break;
 	case CONTROL_BCN: ibcc_bcn_sent(e, qp, pkt); break;
-	case CONTROL_DCQCN: ibcc_dcqcn_sent_by(e, qp); break;
+	case CONTROL_DCQCN: ibcc_dcqcn_sent_by(e, qp, pkt_kind(&e->pkt[pkt])); break;
 	}
 	return pkt;
 }
@@ -374,7 +385,7 @@ static void send_deferred(struct ibcc_engine *e, struct hca *h, struct group *g,
 	front_pop(h, g);
 	outq_take(e, g->port, g->vl, e->plain);
 	tx_from_hca(e, g, pkt);
-	gate(e, h, g);
+	gate(e, h, g, e->flow[flow].size);
 	q->defer = e->cell[c].next;
 	cell_give(e, c);
 	e->flow[flow].n_deferred--;
@@ -410,7 +421,7 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 	}
 	tx_from_hca(e, g, pkt);
 	if (gated) {
-		gate(e, h, g);
+		gate(e, h, g, f->size);
 		flow_arm(e, flow);
 	}
 }
@@ -433,6 +444,59 @@ static void send_ctrl(struct ibcc_engine *e, struct hca *h, struct group *g)
 	tx_from_hca(e, g, pkt);
 }
 
+/* The kind of the packet at the front of a group's heap. */
+static unsigned int front_kind(const struct ibcc_engine *e, const struct group *g)
+{
+	uint32_t id = g->ready[1].id;
+
+	return e->flow[id & READY_QP ? e->cell[e->qp[id & ~READY_QP].defer].arg : id].size;
+}
+
+static void send_front(struct ibcc_engine *e, struct hca *h, struct group *g)
+{
+	uint32_t id = g->ready[1].id;
+
+	if (id & READY_QP)
+		send_deferred(e, h, g, id & ~READY_QP);
+	else
+		send_flow(e, h, g, id);
+}
+
+/* Where flows have packets of several sizes: sends the entry with the lowest key whose VL has
+ * credits for it, and returns its bytes, or 0. A shorter packet does not take the credits that an
+ * earlier one of its VL waits for.
+ */
+static uint32_t send_sized(struct ibcc_engine *e, struct hca *h, uint32_t vls)
+{
+	unsigned int sls = 0, m, kind;
+
+	for (m = h->data_sls; m; m &= m - 1) {
+		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
+
+		if (is_of(g, vls) && front_ready(e, g))
+			sls |= m & -m;
+	}
+	while (sls) {
+		struct group *best = NULL;
+
+		for (m = sls; m; m &= m - 1) {
+			struct group *g = &e->group[h->group[__builtin_ctz(m)]];
+
+			if (!best || ready_before(&g->ready[1], &best->ready[1]))
+				best = g;
+		}
+		kind = front_kind(e, best);
+		if (credits_ok(e, port_outq(e, best->port, best->vl), kind)) {
+			send_front(e, h, best);
+			return e->bytes[kind];
+		}
+		for (m = sls; m; m &= m - 1)
+			if (e->group[h->group[__builtin_ctz(m)]].vl == best->vl)
+				sls &= ~(m & -m);
+	}
+	return 0;
+}
+
 /* Sends the next packet among the VLs of a mask: the ACK or CNP that waits longest, or if there is
  * none, the entry with the lowest key. Returns its bytes, or 0.
  */
@@ -440,7 +504,6 @@ static uint32_t send_of(struct ibcc_engine *e, uint32_t port, uint32_t vls)
 {
 	struct hca *h = &e->hca[e->port[port].owner];
 	struct group *best = NULL;
-	uint32_t id;
 
 	for (unsigned int m = h->ctrl_sls; m; m &= m - 1) {
 		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
@@ -453,6 +516,8 @@ static uint32_t send_of(struct ibcc_engine *e, uint32_t port, uint32_t vls)
 		send_ctrl(e, h, best);
 		return e->bytes[CTRL];
 	}
+	if (e->n_kinds > OTHER)
+		return send_sized(e, h, vls);
 	for (unsigned int m = h->data_sls; m; m &= m - 1) {
 		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
 
@@ -463,11 +528,7 @@ static uint32_t send_of(struct ibcc_engine *e, uint32_t port, uint32_t vls)
 	}
 	if (!best)
 		return 0;
-	id = best->ready[1].id;
-	if (id & READY_QP)
-		send_deferred(e, h, best, id & ~READY_QP);
-	else
-		send_flow(e, h, best, id);
+	send_front(e, h, best);
 	return e->bytes[DATA];
 }
 

@@ -27,6 +27,7 @@ struct pair {
 	uint32_t src, dst;   /* ports */
 	size_t first_use, n_uses;
 	double demand; /* while the flow is on */
+	double wire;   /* of a link's capacity for 1 Mb/s, as headers have another share */
 };
 
 struct problem {
@@ -43,6 +44,7 @@ struct problem {
 	uint32_t n_uses, cap_uses;
 	struct ibcc_maxmin_flow *mm;
 	struct ibcc_spread *spread; /* NULL: static routes */
+	double wire;                /* of the pair whose uses are added */
 };
 
 static int add_use(void *arg, uint32_t resource, double share)
@@ -56,7 +58,8 @@ static int add_use(void *arg, uint32_t resource, double share)
 	if (!grown)
 		return -ENOMEM;
 	p->use = grown;
-	p->use[p->n_uses++] = (struct ibcc_maxmin_use){ .resource = resource, .share = share };
+	p->use[p->n_uses++] =
+		(struct ibcc_maxmin_use){ .resource = resource, .share = share * p->wire };
 	return 0;
 }
 
@@ -68,6 +71,7 @@ static int add_way(struct problem *p, struct pair *pair)
 	int rc = 0;
 
 	pair->first_use = p->n_uses;
+	p->wire = pair->wire;
 	if (p->spread) {
 		rc = ibcc_spread_pair(p->spread, pair->src, pair->dst, p->capacity, add_use, p);
 	} else {
@@ -76,14 +80,21 @@ static int add_way(struct problem *p, struct pair *pair)
 		for (unsigned int i = 0; i < r.n && !rc; i++)
 			rc = add_use(p, r.out[i], 1);
 	}
+	p->wire = 1; /* a sink takes payload */
 	if (!rc)
 		rc = add_use(p, p->t->n_ports + p->t->port[pair->dst].node, 1);
 	pair->n_uses = p->n_uses - pair->first_use;
 	return rc;
 }
 
+static double payload_share(const struct ibcc_model *m)
+{
+	return (double)m->packet_bytes / (m->packet_bytes + m->header_bytes);
+}
+
 static int add_pair(struct problem *p, uint32_t flow, uint32_t src, uint32_t dst, double demand)
 {
+	const struct ibcc_model *m = &p->s->model;
 	struct pair *grown;
 
 	if (p->n_pairs >= IBCC_IDEAL_MAX_PAIRS)
@@ -93,7 +104,12 @@ static int add_pair(struct problem *p, uint32_t flow, uint32_t src, uint32_t dst
 		return -ENOMEM;
 	p->pair = grown;
 	p->pair[p->n_pairs++] = (struct pair){
-		.flow = flow, .node = p->t->port[dst].node, .src = src, .dst = dst, .demand = demand
+		.flow = flow,
+		.node = p->t->port[dst].node,
+		.src = src,
+		.dst = dst,
+		.demand = demand,
+		.wire = payload_share(m) / ibcc_flow_payload_share(m, &p->s->flow[flow]),
 	};
 	return 0;
 }
@@ -107,11 +123,6 @@ static int find_ways(struct problem *p)
 	for (size_t i = 0; i < p->n_pairs && !rc; i++)
 		rc = add_way(p, &p->pair[i]);
 	return rc;
-}
-
-static double payload_share(const struct ibcc_model *m)
-{
-	return (double)m->packet_bytes / (m->packet_bytes + m->header_bytes);
 }
 
 /* Whether a flow to all hosts but one goes to a node. */
@@ -135,9 +146,10 @@ static int add_flow(struct problem *p, uint32_t flow)
 	    (src = ibcc_topo_ca_port(p->t, from)) == IBCC_NONE)
 		return -EINVAL;
 	if (ibcc_arrivals_paced(f->arrivals))
-		demand = p->full[src] * f->load_permille / 1000;
+		demand = p->full[src] * f->load_permille / 1000 *
+			 (ibcc_flow_payload_share(&p->s->model, f) / payload_share(&p->s->model));
 	if (ibcc_arrivals_paced(f->arrivals) && f->rate_mbps)
-		demand = f->rate_mbps * payload_share(&p->s->model);
+		demand = f->rate_mbps * ibcc_flow_payload_share(&p->s->model, f);
 	if (f->off_ps)
 		demand *= (double)f->on_ps / (double)(f->on_ps + f->off_ps);
 	if (strcmp(f->to, "*")) {

@@ -27,10 +27,16 @@
 /* Ports and their queues fill cache lines; their arrays begin at one. */
 #define LINE_BYTES 64u
 
-/* Packets have two sizes: full data packets, and ACKs or CNPs. */
-enum { DATA, CTRL, N_KINDS };
+/* Kinds of packets by their size: data packets of the model's size, ACKs or CNPs, and from OTHER on
+ * data packets of the other sizes that flows have.
+ */
+enum { DATA, CTRL, OTHER, N_KINDS = OTHER + IBCC_OTHER_SIZES };
+#define KIND_BITS 3u
+#define KIND_MASK ((1u << KIND_BITS) - 1)
+_Static_assert(N_KINDS <= 1u << KIND_BITS, "a credit names its kind in these bits");
 /* HELD: it waits at a switch (switch.c). LOST: its link went down while it was on it. */
-enum { PKT_CTRL = 1, PKT_FECN = 2, PKT_BECN = 4, PKT_HELD = 8, PKT_LOST = 16 };
+enum { PKT_CTRL = CTRL, PKT_FECN = 2, PKT_BECN = 4, PKT_HELD = 8, PKT_LOST = 16 };
+#define PKT_OTHER_SHIFT 5u
 
 struct pkt {
 	uint64_t born_ps; /* first bit on the source's link; of an ACK or CNP, ready to be sent */
@@ -40,8 +46,9 @@ struct pkt {
 	uint32_t port; /* input port it arrives at or waits in */
 	uint16_t dlid;
 	uint8_t sl;
-	uint8_t vl;     /* whose buffer it occupies at that port */
-	uint8_t flags;  /* PKT_* */
+	uint8_t vl;    /* whose buffer it occupies at that port */
+	uint8_t flags; /* PKT_*, and from PKT_OTHER_SHIFT on the kind less CTRL where it is another
+			*/
 	uint16_t clock; /* of its message, if its flow is a closed loop (messages.h) */
 };
 
@@ -60,7 +67,7 @@ _Static_assert(1u << PORT_SENT_SHIFT == PORT_SENT, "one bit");
 struct port {
 	uint64_t busy_ps; /* it sends until then */
 	uint64_t wait_since_ps;
-	uint64_t tx[N_KINDS]; /* packets sent */
+	uint64_t tx[OTHER]; /* packets sent: all data packets; ACKs and CNPs */
 	uint64_t wait_ps;
 	uint32_t peer;
 	uint32_t queued; /* entries that could be sent, on all VLs */
@@ -72,9 +79,9 @@ struct port {
 
 /* A port as a receiver: what every packet that arrives needs. */
 struct inport {
-	uint64_t rx[N_KINDS]; /* packets received */
-	const uint8_t *out;   /* the switch's table: output number by LID; 0: no route */
-	uint32_t credit_to;   /* VL 0's credits for data; NO_CREDIT: link down, or PAUSE */
+	uint64_t rx[OTHER]; /* packets received, as in `tx` */
+	const uint8_t *out; /* the switch's table: output number by LID; 0: no route */
+	uint32_t credit_to; /* VL 0's credits for data; NO_CREDIT: link down, or PAUSE */
 	uint16_t speed;
 	uint8_t num; /* 0 at channel adapters */
 	bool maps;   /* the switch has a table of SLs to VLs */
@@ -129,7 +136,12 @@ struct port_stat {
  */
 struct sl_marks {
 	uint64_t fecn, becn;
-	uint64_t tx[N_KINDS];
+	uint64_t tx[OTHER];
+};
+
+/* By how many bytes the data packets of a port are more than as many of the model's size. */
+struct other_bytes {
+	int64_t tx, rx, sl_tx[16];
 };
 
 /* Marking of an output and VL (mark.c). */
@@ -154,7 +166,8 @@ enum { WAY_CTRL = PKT_CTRL, WAY_LOUD = PKT_FECN, WAY_TO_SWITCH = PORT_TO_SWITCH,
 /* What all ports of one rate share. */
 struct speed {
 	struct way way[N_WAYS];
-	uint64_t pkt_ps[N_KINDS]; /* time on the link */
+	struct way other[IBCC_OTHER_SIZES][2]; /* of kinds from OTHER on; the second: to a switch */
+	uint64_t pkt_ps[N_KINDS];              /* time on the link */
 	uint32_t rate_mbps;
 	uint64_t extra_ps; /* of links that are longer than the others */
 };
@@ -259,8 +272,9 @@ struct flow {
 	uint32_t ring_cap;
 	uint8_t kind; /* enum ibcc_arrivals */
 	uint8_t sl;
-	bool uniform;    /* to all others */
-	bool on_off : 1; /* packets come only at times */
+	bool uniform;             /* to all others */
+	uint8_t size : KIND_BITS; /* the kind of its packets */
+	bool on_off : 1;          /* packets come only at times */
 	/* direct: head.next_ps is all there is to know; part: its island is not all hosts. */
 	bool direct : 1, part : 1;
 	uint64_t sent, received, latency_ps;
@@ -323,6 +337,7 @@ struct ibcc_engine {
 	struct hca_cc *hca_cc;       /* by HCA */
 	struct port_stat *stat;
 	struct sl_marks *marks[16]; /* of SLs that are in use, by port */
+	struct other_bytes *other;  /* by port; NULL: all data packets have the model's size */
 	struct outq_cong *cong;
 	struct outq_wait *wait;      /* NULL: one VL */
 	struct fab_eth *eth;         /* NULL: credits */
@@ -341,6 +356,7 @@ struct ibcc_engine {
 	bool all_qps;     /* all queue pairs that send have state */
 	uint32_t n_vls;
 	uint32_t n_speeds, cap_speeds;
+	uint32_t n_kinds; /* in use */
 	uint32_t blocks[N_KINDS], bytes[N_KINDS];
 	uint64_t hop_ps;    /* first bit sent to eligible for output at a switch */
 	uint64_t link_ps;   /* propagation */
@@ -381,7 +397,9 @@ static inline uint64_t either(bool first, uint64_t a, uint64_t b)
 
 static inline unsigned int pkt_kind(const struct pkt *p)
 {
-	return p->flags & PKT_CTRL ? CTRL : DATA;
+	unsigned int other = p->flags >> PKT_OTHER_SHIFT;
+
+	return other ? other + CTRL : p->flags & PKT_CTRL;
 }
 
 static inline struct outq *port_outq(const struct ibcc_engine *e, uint32_t port, unsigned int vl)
@@ -391,7 +409,7 @@ static inline struct outq *port_outq(const struct ibcc_engine *e, uint32_t port,
 
 static inline uint32_t credit_base(const struct ibcc_engine *e, uint32_t sender)
 {
-	return sender * e->n_vls << 1;
+	return sender * e->n_vls << KIND_BITS;
 }
 
 /* The VOQ in which a packet waits for an output and VL. */
@@ -411,6 +429,10 @@ int ibcc_fab_grow(void *vec, uint32_t *cap, uint32_t need, size_t size);
 uint8_t ibcc_fab_default_vl(const struct ibcc_engine *e, uint32_t out_port, unsigned int sl);
 /* Index of the speed with this rate and extra delay, created with its lanes if new; -ENOMEM. */
 int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t extra_ps);
+/* The kind of data packets with this payload (0: the model's), made if it is new; -EINVAL: a buffer
+ * cannot hold one, or there are too many sizes; -ENOMEM.
+ */
+int ibcc_fab_kind_get(struct ibcc_engine *e, uint32_t packet_bytes);
 /* VL of an SL at a channel adapter, or 255 if it maps to none that is in use. */
 uint8_t ibcc_fab_hca_vl(const struct ibcc_engine *e, const struct hca *h, unsigned int sl);
 
@@ -482,7 +504,7 @@ void ibcc_fab_becn(struct ibcc_engine *e, uint32_t pkt);
 /* The index that a queue pair, or NONE, is throttled by. */
 uint16_t ibcc_fab_ccti(const struct ibcc_engine *e, const struct group *g, uint32_t qp);
 uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, const struct group *g,
-			   uint32_t qp);
+			   uint32_t qp, unsigned int kind);
 /* Passes its settings on to a group. */
 void ibcc_fab_group_cc(const struct ibcc_engine *e, struct group *g);
 

@@ -84,9 +84,8 @@ static double mbps(uint64_t bytes, uint64_t span_ps)
 static double utilisation(const struct run *r, uint32_t port, const struct ibcc_engine_port *a,
 			  const struct ibcc_engine_port *b, uint64_t span_ps)
 {
-	const struct ibcc_model *m = &r->s->model;
-	uint64_t all = b->xmit_pkts - a->xmit_pkts, data = b->xmit_data_pkts - a->xmit_data_pkts;
-	uint64_t bytes = data * (m->packet_bytes + m->header_bytes) + (all - data) * m->ack_bytes;
+	uint64_t bytes = b->xmit_bytes - a->xmit_bytes +
+			 (b->xmit_pkts - a->xmit_pkts) * IBCC_LINK_VCRC_BYTES;
 	uint32_t rate_mbps = r->s->topo->port[port].rate_mbps;
 
 	return rate_mbps ? mbps(bytes, span_ps) / rate_mbps : 0;
@@ -119,11 +118,10 @@ static void sample_port(const struct run *r, const struct reading *a, const stru
 {
 	const struct ibcc_engine_port *x = &a->port[i], *y = &b->port[i];
 	uint64_t span = b->at_ps - a->at_ps;
-	uint64_t data = (y->rcv_data_pkts - x->rcv_data_pkts) * r->s->model.packet_bytes;
 
 	*out = (struct ibcc_measure_port_sample){
 		.xmit_mbps = (float)mbps(y->xmit_bytes - x->xmit_bytes, span),
-		.rcv_mbps = (float)mbps(data, span),
+		.rcv_mbps = (float)mbps(y->rcv_payload_bytes - x->rcv_payload_bytes, span),
 		.utilisation = (float)utilisation(r, i, x, y, span),
 		.wait = (float)((double)(y->xmit_wait_ps - x->xmit_wait_ps) / (double)span),
 		.mark_fecn = (uint32_t)(y->mark_fecn - x->mark_fecn),
@@ -273,8 +271,9 @@ static void sum_flows(struct run *r)
 		struct ibcc_measure_flow *f = &r->m.flow[i];
 		uint64_t ps = b->message_latency_sum_ps - a->message_latency_sum_ps;
 
-		f->offered_mbps =
-			mbps((b->offered_pkts - a->offered_pkts) * r->s->model.packet_bytes, span);
+		f->offered_mbps = mbps((b->offered_pkts - a->offered_pkts) *
+					       ibcc_flow_packet_bytes(&r->s->model, &r->s->flow[i]),
+				       span);
 		f->throughput_mbps = mbps(b->received_bytes - a->received_bytes, span);
 		f->latency_us = mean_latency_us(a, b);
 		f->p50_us = percentile_us(r, IBCC_LATENCY_PACKETS, &i, 1, 0.5);
@@ -352,9 +351,8 @@ static void sum_ports(struct run *r)
 		p->backlog_bytes = r->n_in_window ? p->backlog_bytes / r->n_in_window
 						  : (double)b->backlog_bytes;
 		if (!ibcc_topo_is_switch(r->s->topo, tp->node))
-			r->m.node[tp->node].throughput_mbps += mbps(
-				(b->rcv_data_pkts - a->rcv_data_pkts) * r->s->model.packet_bytes,
-				span);
+			r->m.node[tp->node].throughput_mbps +=
+				mbps(b->rcv_payload_bytes - a->rcv_payload_bytes, span);
 	}
 }
 

@@ -71,9 +71,11 @@ uint16_t ibcc_fab_ccti(const struct ibcc_engine *e, const struct group *g, uint3
 	return (uint16_t)index_of(e, g, fall_by(e, g, qp));
 }
 
-/* How long a queue pair (or, in SL mode, the SL) rests after a packet that is sent now, in ps. */
+/* How long a queue pair (or, in SL mode, the SL) rests after a packet of a kind that is sent now,
+ * in ps.
+ */
 uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, const struct group *g,
-			   uint32_t qp)
+			   uint32_t qp, unsigned int kind)
 {
 	uint64_t fall = fall_by(e, g, qp);
 	uint16_t ccti, entry;
@@ -83,7 +85,7 @@ uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, con
 		return 0;
 	ccti = (uint16_t)index_of(e, g, fall);
 	entry = h->cc->cct.entry[ccti < h->cc->cct.limit ? ccti : h->cc->cct.limit];
-	return (e->speed[e->port[g->port].speed].pkt_ps[DATA] >> ibcc_cct_entry_shift(entry)) *
+	return (e->speed[e->port[g->port].speed].pkt_ps[kind] >> ibcc_cct_entry_shift(entry)) *
 	       ibcc_cct_entry_mult(entry);
 }
 

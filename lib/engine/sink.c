@@ -25,7 +25,7 @@ static uint64_t drain_ps(const struct ibcc_engine *e, const struct hca *h, const
 {
 	if (!h->sink_mbps || p->flags & PKT_CTRL)
 		return 0;
-	return ibcc_link_packet_ps(e->model.packet_bytes, h->sink_mbps);
+	return ibcc_link_packet_ps(e->bytes[pkt_kind(p)] - e->model.header_bytes, h->sink_mbps);
 }
 
 static inline void count_delivery(struct ibcc_engine *e, struct flow *f, uint64_t latency_ps)
@@ -149,7 +149,7 @@ static void count_quiet(struct ibcc_engine *e, const struct coming *v)
 		ibcc_fab_drop(e, v->index, e->port[k->port].peer);
 		return;
 	}
-	count_arrival(e, k, &e->in[k->port]);
+	count_arrival(e, k, &e->in[k->port], true);
 	if (!is_for(e, k)) {
 		ibcc_fab_drop(e, v->index, ibcc_fab_origin(e, k));
 		return;
@@ -220,7 +220,7 @@ void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt)
 		ibcc_fab_drop(e, pkt, e->port[port].peer);
 		return;
 	}
-	count_arrival(e, k, in);
+	count_arrival(e, k, in, false);
 	if (e->eth && !ibcc_eth_admit(e, pkt)) {
 		ibcc_fab_drop(e, pkt, port);
 		return;

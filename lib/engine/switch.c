@@ -33,13 +33,14 @@ static void backlog_sub(struct ibcc_engine *e, uint32_t port, struct outq *q, ui
  * bit of Victim_Mask is set. ACKs, CNPs, marked packets and packets below Packet_Size do not count;
  * of the others, Marking_Rate on the mean pass between two marks.
  */
-static void maybe_mark(struct ibcc_engine *e, uint32_t port, struct outq *q, struct pkt *k)
+static void maybe_mark(struct ibcc_engine *e, uint32_t port, struct outq *q, struct pkt *k,
+		       unsigned int kind)
 {
 	struct outq_cong *v = &e->cong[q - e->outq];
 
 	if (!(q->flags & OUTQ_UNMASKED) && q->flags & OUTQ_STARVED)
 		return;
-	if (k->flags & (PKT_CTRL | PKT_FECN) || e->blocks[DATA] < v->blocks)
+	if (k->flags & (PKT_CTRL | PKT_FECN) || e->blocks[kind] < v->blocks)
 		return;
 	if (v->skip) {
 		v->skip--;
@@ -74,14 +75,14 @@ static ALWAYS_INLINE uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsi
 		return 0;
 	pkt = voq_first(e, outq, slot);
 	k = &e->pkt[pkt];
-	kind = pkt_kind(k);
+	kind = kind_of(k, plain);
 	if (!credits_ok(e, q, kind))
 		return 0;
 	voq_take(e, outq, slot);
 	if (!plain && e->dcqcn)
 		ibcc_dcqcn_mark(e, port, outq, k);
 	else if (q->flags & OUTQ_CONG)
-		maybe_mark(e, port, q, k);
+		maybe_mark(e, port, q, k, kind);
 	backlog_sub(e, port, q, e->bytes[kind]);
 	outq_take(e, port, vl, plain);
 	tx_start(e, port, vl, pkt, true, plain);
@@ -155,11 +156,10 @@ static void discard(struct ibcc_engine *e, uint32_t pkt)
 /* Whether a packet has to wait at its input before it can be sent: until a faster output cannot run
  * dry any more, or, with store and forward, for its last bit. If so, it arrives again by EV_ARRIVE.
  */
-static bool hold(struct ibcc_engine *e, uint32_t pkt, const struct speed *in,
+static bool hold(struct ibcc_engine *e, uint32_t pkt, unsigned int kind, const struct speed *in,
 		 const struct speed *out, bool stores)
 {
 	struct pkt *k = &e->pkt[pkt];
-	unsigned int kind = pkt_kind(k);
 	uint64_t ready_ps = stores ? 0 : out->pkt_ps[kind];
 
 	if (k->flags & PKT_HELD) { /* it has waited, by the rates of that time */
@@ -215,7 +215,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 {
 	struct pkt *k = &e->pkt[pkt];
 	struct inport *in = &e->in[k->port];
-	unsigned int kind = pkt_kind(k), vl;
+	unsigned int kind = kind_of(k, plain), vl;
 	bool held = k->flags & PKT_HELD;
 	struct port *out;
 	struct outq *q;
@@ -228,7 +228,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 		return;
 	}
 	if (!held) {
-		count_arrival(e, k, in);
+		count_arrival(e, k, in, plain);
 		if (!plain && e->eth && !ibcc_eth_admit(e, pkt)) {
 			ibcc_fab_drop(e, pkt, k->port);
 			return;
@@ -246,7 +246,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 	}
 	out = &e->port[o];
 	if ((in->speed != out->speed || held || (!plain && e->stores)) &&
-	    hold(e, pkt, &e->speed[in->speed], &e->speed[out->speed], !plain && e->stores))
+	    hold(e, pkt, kind, &e->speed[in->speed], &e->speed[out->speed], !plain && e->stores))
 		return;
 	vl = vl_of(e, in, out, k->sl, plain);
 	if (vl >= e->n_vls) { /* a VL that is not there, or 15: discarded (IBA vol. 1, 7.6.6) */

@@ -381,8 +381,9 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 			  .on_ps = s->on_ps,
 			  .off_ps = s->off_ps,
 			  .on_off = s->off_ps != 0 };
+	uint32_t payload;
 	int64_t at;
-	int rc;
+	int rc, kind;
 
 	if (src_port >= e->n_ports || src_port == dst_port || s->sl >= 16 ||
 	    e->port[src_port].flags & PORT_SWITCH || e->port[src_port].peer == NONE)
@@ -395,16 +396,21 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 	if ((paced && !s->load_permille && !s->rate_mbps) ||
 	    (s->stop_ps && s->stop_ps <= s->start_ps) || (s->off_ps && !s->on_ps))
 		return -EINVAL;
+	kind = ibcc_fab_kind_get(e, s->packet_bytes);
+	if (kind < 0)
+		return kind;
+	f.size = (uint8_t)kind & KIND_MASK;
+	payload = e->bytes[kind] - e->model.header_bytes;
 	if (s->arrivals == IBCC_ARRIVALS_CLOSED) {
 		if (!s->message_bytes || !s->window)
 			return -EINVAL;
-		f.message_pkts = (s->message_bytes - 1) / e->model.packet_bytes + 1;
+		f.message_pkts = (s->message_bytes - 1) / payload + 1;
 		f.window = s->window;
 	}
 	if (paced && s->rate_mbps)
-		f.gap_ps = ibcc_link_packet_ps(e->bytes[DATA], s->rate_mbps);
+		f.gap_ps = ibcc_link_packet_ps(e->bytes[kind], s->rate_mbps);
 	else if (paced)
-		f.gap_ps = e->speed[e->port[src_port].speed].pkt_ps[DATA] * 1000 / s->load_permille;
+		f.gap_ps = e->speed[e->port[src_port].speed].pkt_ps[kind] * 1000 / s->load_permille;
 	if (ibcc_fab_grow(&e->flow, &e->cap_flow, e->n_flow + 1, sizeof(*e->flow)) ||
 	    ibcc_fab_grow(&e->spec, &e->cap_spec, e->n_flow + 1, sizeof(*e->spec)) ||
 	    ibcc_fab_reserve(e, 16, 0))

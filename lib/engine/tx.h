@@ -3,8 +3,8 @@
  * Begin with tx_start().
  *
  * What every packet passes is compiled twice: for all models, and for the plain one (one VL,
- * credits, static routes), which need not ask for the rest. The argument `plain` of a function is
- * a constant at compile time.
+ * credits, static routes, one size of data packets), which need not ask for the rest. The argument
+ * `plain` of a function is a constant at compile time.
  */
 #ifndef IBCC_ENGINE_TX_H
 #define IBCC_ENGINE_TX_H
@@ -19,6 +19,12 @@ static ALWAYS_INLINE uint32_t outq_index(const struct ibcc_engine *e, uint32_t p
 					 unsigned int vl, bool plain)
 {
 	return plain ? port : port * e->n_vls + vl;
+}
+
+/* In the plain model, a flag tells the kinds apart. */
+static ALWAYS_INLINE unsigned int kind_of(const struct pkt *k, bool plain)
+{
+	return plain ? k->flags & PKT_CTRL : pkt_kind(k);
 }
 
 static inline uint64_t later(uint64_t a, uint64_t b)
@@ -116,10 +122,10 @@ static ALWAYS_INLINE uint32_t credit_of(struct ibcc_engine *e, const struct pkt 
 					bool plain)
 {
 	uint32_t credit = e->in[k->port].credit_to;
-	unsigned int kind = pkt_kind(k);
+	unsigned int kind = kind_of(k, plain);
 
 	if (credit != NO_CREDIT)
-		return credit + (plain ? kind : (uint32_t)k->vl << 1 | kind);
+		return credit + (plain ? kind : (uint32_t)k->vl << KIND_BITS | kind);
 	if (!plain && e->eth)
 		ibcc_eth_release(e, k->port, e->bytes[kind], t);
 	return NO_CREDIT;
@@ -135,7 +141,7 @@ static inline bool is_short(const struct ibcc_engine *e, uint32_t outq)
  */
 static ALWAYS_INLINE uint32_t credit_lies(struct ibcc_engine *e, uint32_t credit, uint64_t t)
 {
-	if (!e->evq.n_short || !is_short(e, credit >> 1))
+	if (!e->evq.n_short || !is_short(e, credit >> KIND_BITS))
 		return credit;
 	evq_push(e, t + e->credit_ps, EV_CREDIT, credit);
 	return NO_CREDIT;
@@ -151,12 +157,21 @@ static inline void credit_return(struct ibcc_engine *e, const struct pkt *k)
 			  (struct coming){ due_at(e->now_ps, 0), NONE, credit });
 }
 
+/* By how much a packet of a kind from OTHER on is longer than one of the model's size. */
+static inline int64_t other_bytes(const struct ibcc_engine *e, unsigned int kind)
+{
+	return (int64_t)e->bytes[kind] - e->bytes[DATA];
+}
+
 /* Counts a packet that comes in at a port, and its marks. */
-static inline void count_arrival(struct ibcc_engine *e, const struct pkt *k, struct inport *in)
+static ALWAYS_INLINE void count_arrival(struct ibcc_engine *e, const struct pkt *k,
+					struct inport *in, bool plain)
 {
 	struct sl_marks *m;
 
-	in->rx[pkt_kind(k)]++;
+	in->rx[k->flags & PKT_CTRL]++;
+	if (!plain && pkt_kind(k) >= OTHER)
+		e->other[k->port].rx += other_bytes(e, pkt_kind(k));
 	if (!(k->flags & (PKT_FECN | PKT_BECN)))
 		return;
 	m = &e->marks[k->sl][k->port];
@@ -183,7 +198,23 @@ static inline uint32_t foresee(const struct ibcc_engine *e, uint32_t outq, const
 {
 	uint32_t next = e->far_apart ? k->port | UNROUTED : route(e, k->port, k->dlid);
 
-	return (uint32_t)either(quiet, outq << 1 | DATA, next);
+	return (uint32_t)either(quiet, outq << KIND_BITS | DATA, next);
+}
+
+static ALWAYS_INLINE const struct way *way_of(const struct ibcc_engine *e, const struct port *p,
+					      const struct pkt *k, bool plain)
+{
+	const struct speed *s = &e->speed[p->speed];
+
+	if (!plain && pkt_kind(k) >= OTHER)
+		return &s->other[pkt_kind(k) - OTHER][!!(p->flags & PORT_TO_SWITCH)];
+	return &s->way[e->loud | (k->flags & (WAY_CTRL | WAY_LOUD)) | (p->flags & WAY_TO_SWITCH)];
+}
+
+static inline void count_other(struct ibcc_engine *e, uint32_t port, const struct pkt *k)
+{
+	e->other[port].tx += other_bytes(e, pkt_kind(k));
+	e->other[port].sl_tx[k->sl] += other_bytes(e, pkt_kind(k));
 }
 
 /* Puts a packet on the link: counts it, takes its credits, frees the place that a forwarded packet
@@ -197,9 +228,8 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	struct port *p = &e->port[port];
 	struct outq *q = &e->outq[outq];
 	struct pkt *k = &e->pkt[pkt];
-	unsigned int kind = pkt_kind(k);
-	const struct way *w = &e->speed[p->speed].way[e->loud | (k->flags & (WAY_CTRL | WAY_LOUD)) |
-						      (p->flags & WAY_TO_SWITCH)];
+	unsigned int kind = kind_of(k, plain);
+	const struct way *w = way_of(e, p, k, plain);
 	uint64_t now = e->now_ps, end = now + w->pkt_ps;
 	uint64_t free_due = (now << TAG_BITS) + w->free_due + (forwarded ? 0 : TAG_OF_HCA);
 	uint64_t due = (now << TAG_BITS) + w->due;
@@ -207,9 +237,11 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	bool quiet = w->event == EV_QUIET;
 	uint32_t with;
 
-	p->tx[kind]++;
+	p->tx[k->flags & PKT_CTRL]++;
 	if (k->sl != e->first_sl)
-		e->marks[k->sl][port].tx[kind]++;
+		e->marks[k->sl][port].tx[k->flags & PKT_CTRL]++;
+	if (!plain && kind >= OTHER)
+		count_other(e, port, k);
 	p->busy_ps = p->wait_since_ps = end;
 	p->flags |= PORT_SENT;
 	if (!plain && e->n_vls > 1)

@@ -121,7 +121,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 	static const char *const services[] = { "arrival", "round-robin", NULL };
 	static const struct ibcc_yaml_key keys[] = {
 		{ IBCC_YAML_MEMBER("packet_bytes", UINT, struct model_yaml, m.packet_bytes),
-		  .min = 64, .max = 4096 },
+		  .min = IBCC_SCENARIO_PACKET_MIN, .max = IBCC_SCENARIO_PACKET_MAX },
 		{ IBCC_YAML_MEMBER("header_bytes", UINT, struct model_yaml, m.header_bytes),
 		  .max = 256 },
 		{ IBCC_YAML_MEMBER("buffer_bytes", UINT, struct model_yaml, m.buffer_bytes),

@@ -11,6 +11,8 @@
 #define IBCC_SCENARIO_EVENTS_MAX      10000u
 #define IBCC_SCENARIO_HOSTS_MAX       254u /* ports of a switch */
 #define IBCC_SCENARIO_QUEUE_PAIRS_MAX 256u
+#define IBCC_SCENARIO_PACKET_MIN      64u /* bytes of payload */
+#define IBCC_SCENARIO_PACKET_MAX      4096u
 
 /* Longest time in a scenario, in milliseconds. A double holds it exact to the picosecond. */
 #define IBCC_SCENARIO_MAX_MS 1e6

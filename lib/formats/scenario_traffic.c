@@ -8,6 +8,7 @@
 
 #include <ibcc/device.h>
 #include <ibcc/grow.h>
+#include <ibcc/link.h>
 #include <ibcc/scenario_file.h>
 
 #include "traffic.h"
@@ -137,6 +138,50 @@ static int check_merged(const struct ibcc_yaml *y, const struct ibcc_yaml_node *
 	return 0;
 }
 
+/* Notes a size of packets that flows have; false: there are too many. */
+static bool note_size(struct traffic *tr, uint32_t bytes)
+{
+	uint32_t i = 0;
+
+	while (i < tr->n_sizes && tr->size[i] != bytes)
+		i++;
+	if (i == IBCC_OTHER_SIZES)
+		return false;
+	tr->size[i] = bytes;
+	tr->n_sizes += i == tr->n_sizes;
+	return true;
+}
+
+/* Checks that links and buffers can hold the packets of an item. */
+static int check_size(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, struct traffic *tr,
+		      uint32_t bytes, struct ibcc_yaml_errors *e)
+{
+	static const char path[] = "traffic.packet_bytes";
+	const struct ibcc_yaml_node *at = ibcc_yaml_get(y, n, "packet_bytes");
+	const struct ibcc_model *m = &tr->s->model;
+	const struct ibcc_topo *t = tr->s->topo;
+	uint32_t buffer =
+		m->buffer_bytes < m->hca_buffer_bytes ? m->buffer_bytes : m->hca_buffer_bytes;
+
+	if (!bytes || bytes == m->packet_bytes)
+		return 0;
+	for (uint32_t i = 0; t && i < t->n_ports; i++)
+		if (t->port[i].peer != IBCC_NONE && t->port[i].mtu_bytes < bytes)
+			return ibcc_yaml_want(y, e, at, path, "at most the MTU, %u",
+					      t->port[i].mtu_bytes);
+	/* Credits are in whole blocks. */
+	buffer -= buffer % IBCC_LINK_CREDIT_BYTES;
+	if (bytes + m->header_bytes > buffer)
+		return ibcc_yaml_want(y, e, at, path,
+				      "at most %u, so that a packet with its header fits into the "
+				      "smaller of the model's buffers",
+				      buffer - m->header_bytes);
+	if (!note_size(tr, bytes))
+		return ibcc_yaml_want(y, e, at, path, "at most %u sizes beside model.packet_bytes",
+				      IBCC_OTHER_SIZES);
+	return 0;
+}
+
 static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, unsigned int index,
 		     void *arg, struct ibcc_yaml_errors *e)
 {
@@ -167,6 +212,8 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 		  .min = 1, .max = UINT32_MAX },
 		{ IBCC_YAML_MEMBER("window_messages", UINT, struct traffic_yaml, window), .min = 1,
 		  .max = 65535 },
+		{ IBCC_YAML_MEMBER("packet_bytes", UINT, struct traffic_yaml, packet_bytes),
+		  .min = IBCC_SCENARIO_PACKET_MIN, .max = IBCC_SCENARIO_PACKET_MAX },
 		{ IBCC_YAML_MEMBER("merged", BOOL, struct traffic_yaml, merged) },
 		{ IBCC_YAML_MEMBER("operation", ENUM, struct traffic_yaml, operation),
 		  .names = ibcc_scenario_operations },
@@ -212,6 +259,8 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 		rc = ibcc_yaml_want(y, e, ty.to, "traffic.to",
 				    "hosts by name, or to_except: with model.endpoint each flow is "
 				    "a connection to one");
+	bad = check_size(y, n, tr, ty.packet_bytes, e);
+	rc = rc ? rc : bad;
 	if (ty.merged && !rc)
 		rc = check_merged(y, n, &ty, &to, &to_except, e);
 	if (rc || !tr->s->topo)
@@ -220,6 +269,7 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 	f.arrivals = (enum ibcc_arrivals)ty.arrivals;
 	f.load_permille = ibcc_traffic_permille(ty.load_percent);
 	f.rate_mbps = ty.rate_mbps;
+	f.packet_bytes = ty.packet_bytes;
 	f.sl = ty.sl;
 	f.start_ps = ibcc_scenario_ps(ty.start_ms);
 	f.stop_ps = ibcc_scenario_ps(ty.stop_ms);

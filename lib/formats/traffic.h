@@ -26,7 +26,7 @@ struct traffic_yaml {
 	double load_percent, start_ms, stop_ms, on_ms, off_ms;
 	uint8_t sl;
 	uint16_t queue_pairs;
-	uint32_t queue_packets, rate_mbps, message_bytes, window;
+	uint32_t queue_packets, rate_mbps, message_bytes, window, packet_bytes;
 	bool merged;
 };
 
@@ -44,6 +44,7 @@ struct traffic {
 	/* By node of the topology. */
 	char (*text)[IBCC_NODE_TEXT_BYTES]; /* "": not needed yet */
 	uint32_t *island;
+	uint32_t n_sizes, size[IBCC_OTHER_SIZES]; /* of packets, other than the model's */
 };
 
 static inline uint32_t ibcc_traffic_permille(double percent)

@@ -84,22 +84,17 @@ static int add_members(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 	return 0;
 }
 
-/* The share of payload in what is offered with headers. */
-static double payload(const struct ibcc_model *m)
-{
-	return (double)m->packet_bytes / (double)(m->packet_bytes + m->header_bytes);
-}
-
 static struct ibcc_perf_flow make_flow(const struct ibcc_scenario *s, uint32_t id)
 {
 	const struct ibcc_flow_spec *f = &s->flow[id];
 	bool closed = f->arrivals == IBCC_ARRIVALS_CLOSED;
+	double payload = ibcc_flow_payload_share(&s->model, f);
 	struct ibcc_perf_flow flow = {
 		.id = id,
 		.operation = f->operation,
 		.arrivals = f->arrivals,
-		.rate_mbps = f->rate_mbps * payload(&s->model),
-		.load = f->rate_mbps ? 0 : f->load_permille / 1e3 * payload(&s->model),
+		.rate_mbps = f->rate_mbps * payload,
+		.load = f->rate_mbps ? 0 : f->load_permille / 1e3 * payload,
 		.message_bytes = closed ? f->message_bytes : s->verbs.message_bytes,
 		.window = closed ? f->window : s->verbs.window,
 		.sl = f->sl,

@@ -16,13 +16,13 @@
  * meanwhile from an input before that one takes the turn, and goes at once if it is short enough.
  * What an idle output takes has not waited; all other packets in the queues are its backlog.
  *
- * Hosts have an endless send queue for each flow. They take, of the flows that do not rest, the one
- * that was served longest ago, or the one whose packet came first. Backlogged flows have always one
- * packet in their queue, which came when the one before it left. So have closed flows, as long as
- * the window allows the packet's message: until then, it comes when an earlier message is done, of
- * which all packets are acknowledged, or taken if hosts do not acknowledge. Receivers take whole
- * packets out of their buffer in order: at once, or, if slow, one after the other, each in payload
- * * 8 / rate.
+ * Hosts have an endless send queue for each flow, whose packets have one size. They take, of the
+ * flows that do not rest, the one that was served longest ago, or the one whose packet came first.
+ * Backlogged flows have always one packet in their queue, which came when the one before it left.
+ * So have closed flows, as long as the window allows the packet's message: until then, it comes
+ * when an earlier message is done, of which all packets are acknowledged, or taken if hosts do not
+ * acknowledge. Receivers take whole packets out of their buffer in order: at once, or, if slow, one
+ * after the other, each in payload * 8 / rate.
  *
  * Congestion control is InfiniBand's annex A10. An output of a switch is congested from the moment
  * that its backlog exceeds (16 - threshold) / 16 of the reference until it is down at the
@@ -178,9 +178,14 @@ static void after(struct ref *r, uint64_t delay, enum what what, unsigned int wh
 	*at = e;
 }
 
+static uint32_t payload(const struct ref *r, unsigned int flow)
+{
+	return r->c->flow[flow].packet ? r->c->flow[flow].packet : r->c->packet;
+}
+
 static uint32_t bytes(const struct ref *r, const struct packet *p)
 {
-	return p->cnp ? r->c->cnp : r->c->packet + r->c->header;
+	return p->cnp ? r->c->cnp : payload(r, p->flow) + r->c->header;
 }
 
 static uint32_t blocks(const struct ref *r, const struct packet *p)
@@ -364,7 +369,7 @@ static void packet_done(struct ref *r, unsigned int flow)
 static uint64_t gap(struct ref *r, unsigned int flow)
 {
 	const struct ref_flow *f = &r->c->flow[flow];
-	uint64_t mean = time_of(r->c->packet + r->c->header, f->rate);
+	uint64_t mean = time_of(payload(r, flow) + r->c->header, f->rate);
 
 	return f->arrivals == REF_PERIODIC ? mean : r->c->gap(&r->flow[flow].rng, mean);
 }
@@ -447,11 +452,10 @@ static void cnp_for(struct ref *r, unsigned int flow)
 	clock_after(r, d->look + 1000, LOOK, flow);
 }
 
-static void rest_by_rate(struct ref *r, unsigned int flow)
+static void rest_by_rate(struct ref *r, unsigned int flow, uint32_t n)
 {
 	const struct ref_dcqcn *d = &r->c->dcqcn;
 	struct limiter *l = &r->flow[flow].limiter;
-	uint32_t n = r->c->packet + r->c->header;
 
 	if (!l->on)
 		return;
@@ -466,15 +470,15 @@ static void rest_by_rate(struct ref *r, unsigned int flow)
 	after(r, (uint64_t)(n * 8e6 / l->rate), RESTED, flow, 0, NULL);
 }
 
-/* After a packet that starts now. */
-static void rest(struct ref *r, unsigned int flow)
+/* After a packet of n bytes that starts now. */
+static void rest(struct ref *r, unsigned int flow, uint32_t n)
 {
-	uint64_t t = time_of(r->c->packet + r->c->header, r->port[r->flow[flow].port].rate);
+	uint64_t t = time_of(n, r->port[r->flow[flow].port].rate);
 	unsigned int i = within(r, r->flow[flow].ccti);
 	uint64_t delay = i ? (t >> r->c->cct[i].shift) * r->c->cct[i].multiplier : 0;
 
 	if (r->c->dcqcn.on)
-		rest_by_rate(r, flow);
+		rest_by_rate(r, flow, n);
 	if (!delay || r->c->dcqcn.on)
 		return;
 	r->flow[flow].rests = true;
@@ -507,7 +511,7 @@ static void host_look(struct ref *r, unsigned int port)
 			new_packet(r, p->flow);
 		if (r->c->flow[p->flow].arrivals == REF_CLOSED)
 			next_packet(r, p->flow);
-		rest(r, r->flow[p->flow].holder);
+		rest(r, r->flow[p->flow].holder, bytes(r, p));
 	}
 	send(r, port, p);
 }
@@ -579,7 +583,8 @@ static void take_next(struct ref *r, unsigned int port)
 	const struct packet *p = r->port[port].received.head;
 
 	if (p)
-		after(r, sink && !p->cnp ? time_of(r->c->packet, sink) : 0, TAKEN, port, 0, NULL);
+		after(r, sink && !p->cnp ? time_of(payload(r, p->flow), sink) : 0, TAKEN, port, 0,
+		      NULL);
 }
 
 static void taken(struct ref *r, unsigned int port)

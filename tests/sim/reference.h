@@ -32,6 +32,7 @@ struct ref_case {
 		enum { REF_BACKLOGGED, REF_PERIODIC, REF_EXPONENTIAL, REF_CLOSED } arrivals;
 		uint32_t rate; /* offered rate, with headers; of the second and the third kind */
 		unsigned int message, window; /* closed: in packets, in messages */
+		uint32_t packet;              /* payload of its packets; 0: that of the case */
 		uint64_t start;
 		uint64_t seed; /* seed of exponential arrivals */
 	} flow[REF_FLOWS];
@@ -42,7 +43,7 @@ struct ref_case {
 	/* by host: rate at which it takes payload; 0: as fast as it comes */
 	uint32_t sink[REF_NODES];
 
-	uint32_t packet, header, cnp; /* payload; what is added to it; a whole answer */
+	uint32_t packet, header, cnp; /* payload of most flows; what is added to it; an answer */
 	uint32_t switch_buffer, host_buffer;
 	uint64_t link_delay, switch_delay, credit_delay, becn_delay;
 	bool acks;        /* hosts answer each packet, not only marked ones */

@@ -215,7 +215,7 @@ static struct draw draw(uint64_t seed, bool dcqcn)
 {
 	struct draw d = { 0 };
 	uint64_t rng = seed, packet_ps;
-	unsigned int tries;
+	unsigned int tries, halves = 1;
 
 	draw_fabric(&d.c, &rng);
 	draw_model(&d.c, &rng);
@@ -233,6 +233,13 @@ static struct draw draw(uint64_t seed, bool dcqcn)
 	d.from = 500 * packet_ps;
 	d.until = d.from + 2000 * packet_ps;
 	d.c.acks = percent(&rng, 30);
+	/* Shorter packets of some flows, down to 64 bytes. */
+	while (d.c.packet >> halves > 64)
+		halves++;
+	if (percent(&rng, 30))
+		for (unsigned int i = 0; i < d.c.n_flows; i++)
+			if (percent(&rng, 50))
+				d.c.flow[i].packet = d.c.packet >> among(&rng, 1, halves);
 	for (unsigned int i = 0; i < d.c.n_flows; i++)
 		draw_messages(&d.c.flow[i], &rng);
 	return d;
@@ -378,8 +385,9 @@ static void add_flows(struct ibcc_engine *e, const struct ibcc_topo *t, const st
 		const struct ref_flow *f = &c->flow[i];
 		struct ibcc_flow_spec s = { .arrivals = arrivals[f->arrivals],
 					    .rate_mbps = f->rate,
+					    .packet_bytes = f->packet,
 					    .sl = (uint8_t)f->sl,
-					    .message_bytes = f->message * c->packet,
+					    .message_bytes = f->message * (f->packet ? f->packet : c->packet),
 					    .window = f->window,
 					    .start_ps = f->start };
 
@@ -543,11 +551,12 @@ static void print_case(const struct draw *d)
 	}
 	for (unsigned int i = 0; i < c->n_flows; i++)
 		print_message(
-			"  flow %u: %u to %u, SL %u, %s, %u Mb/s, messages %u x %u, from %llu "
-			"ps on\n",
+			"  flow %u: %u to %u, SL %u, %s, %u Mb/s, packets %u, messages %u x %u, "
+			"from %llu ps on\n",
 			i, c->flow[i].from, c->flow[i].to, c->flow[i].sl,
-			arrivals[c->flow[i].arrivals], c->flow[i].rate, c->flow[i].window,
-			c->flow[i].message, (unsigned long long)c->flow[i].start);
+			arrivals[c->flow[i].arrivals], c->flow[i].rate, c->flow[i].packet,
+			c->flow[i].window, c->flow[i].message,
+			(unsigned long long)c->flow[i].start);
 }
 
 /* Closed flows of the same packets whose messages differ in number, or in latency by more than 1 %

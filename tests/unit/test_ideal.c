@@ -243,6 +243,31 @@ static void bad_windows(void **state)
 	ibcc_scenario_fini(&s);
 }
 
+/* Links carry headers, too: with 64 bytes of it, packets of 64 and 448 bytes are one half and seven
+ * eighths payload. A link's capacity is counted in the model's packets, 448 of 512 bytes. Equal
+ * shares of payload x take (2 + 8/7) x of 10 Gb/s.
+ */
+static void sizes_of_packets(void **state)
+{
+	struct ibcc_scenario s;
+	struct ibcc_ideal i;
+
+	(void)state;
+	compute("name: x\nduration_ms: 10\n"
+		"topology:\n  rate: 10 Gb/s\n  nodes:\n  - {host: [a, b, c]}\n"
+		"  - {switch: s, ports: 4}\n  links: [[a, s/1], [b, s/2], [c, s/3]]\n"
+		"model: {packet_bytes: 448, header_bytes: 64}\n"
+		"traffic: [{from: a, to: c, packet_bytes: 64}, {from: b, to: c},\n"
+		"  {from: c, to: a, packet_bytes: 64, load_percent: 50},\n"
+		"  {from: c, to: b, packet_bytes: 64, rate: 1 Gb/s}]\n",
+		0, 10, &s, &i);
+	near(i.flow_mbps[0], 10000 / (2 + 8 / 7.0));
+	near(i.flow_mbps[1], 10000 / (2 + 8 / 7.0));
+	near(i.flow_mbps[2], 2500);
+	near(i.flow_mbps[3], 500);
+	fini(&s, &i);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,7 +275,7 @@ int main(void)
 		cmocka_unit_test(changes_are_averaged), cmocka_unit_test(uniform_flows_are_pairs),
 		cmocka_unit_test(bad_windows),          cmocka_unit_test(links_change_rate),
 		cmocka_unit_test(directions_differ),    cmocka_unit_test(packets_spread),
-		cmocka_unit_test(shares_multiply),
+		cmocka_unit_test(shares_multiply),      cmocka_unit_test(sizes_of_packets),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

@@ -177,13 +177,52 @@ static void test_options(void **state)
 		 "9:23: model.switch_reads: got \"2\", want all or one\n");
 }
 
+/* Of a flow's packets: what links and buffers hold, and how many sizes there may be. */
+static void test_packet_sizes(void **state)
+{
+	struct ibcc_scenario s;
+
+	(void)state;
+	text_ok(HEAD PAIR "traffic: [{from: a, to: b, packet_bytes: 64}, {from: b, to: a}]\n", &s);
+	assert_int_equal(s.flow[0].packet_bytes, 64);
+	assert_int_equal(s.flow[1].packet_bytes, 0);
+	assert_int_equal(ibcc_flow_packet_bytes(&s.model, &s.flow[0]), 64);
+	assert_int_equal(ibcc_flow_packet_bytes(&s.model, &s.flow[1]), 2048);
+	assert_true(ibcc_flow_payload_share(&s.model, &s.flow[0]) == 64.0 / 90);
+	ibcc_scenario_fini(&s);
+	text_has(HEAD PAIR "traffic: [{from: a, to: b, packet_bytes: 63}]\n",
+		 "9:42: traffic.packet_bytes: got \"63\", want a whole number from 64 to 4096\n");
+	text_has(HEAD PAIR "traffic: [{from: a, to: b, packet_bytes: 4096}]\n",
+		 "9:42: traffic.packet_bytes: got \"4096\", want at most the MTU, 2048\n");
+	text_has(HEAD PAIR "model: {packet_bytes: 256, buffer_bytes: 1100}\n"
+			   "traffic: [{from: a, to: b, packet_bytes: 1063}]\n",
+		 "10:42: traffic.packet_bytes: got \"1063\", want at most 1062, so that a packet "
+		 "with its "
+		 "header fits into the smaller of the model's buffers\n");
+	text_ok(HEAD PAIR "model: {packet_bytes: 256, buffer_bytes: 1100}\n"
+			  "traffic: [{from: a, to: b, packet_bytes: 1062}]\n",
+		&s);
+	ibcc_scenario_fini(&s);
+	text_has(HEAD PAIR "traffic: [{name: '1', from: a, to: b, packet_bytes: 65},\n"
+			   "  {name: '2', from: a, to: b, packet_bytes: 66},\n"
+			   "  {name: '3', from: a, to: b, packet_bytes: 67},\n"
+			   "  {name: '4', from: a, to: b, packet_bytes: 68},\n"
+			   "  {name: '5', from: a, to: b, packet_bytes: 69},\n"
+			   "  {name: '6', from: a, to: b, packet_bytes: 70},\n"
+			   "  {name: '7', from: a, to: b, packet_bytes: 65},\n"
+			   "  {name: '8', from: a, to: b, packet_bytes: 2048},\n"
+			   "  {name: '9', from: a, to: b, packet_bytes: 71}]\n",
+		 "17:45: traffic.packet_bytes: got \"71\", want at most 6 sizes beside "
+		 "model.packet_bytes\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_defaults), cmocka_unit_test(test_keys),
 		cmocka_unit_test(test_off),      cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_sources),  cmocka_unit_test(test_switches),
-		cmocka_unit_test(test_options),
+		cmocka_unit_test(test_options),  cmocka_unit_test(test_packet_sizes),
 	};
 
 	return cmocka_run_group_tests_name("scenario_models", tests, files_setup, files_teardown);
