@@ -43,6 +43,12 @@ int ibcc_engine_load(struct ibcc_engine *e, const struct ibcc_scenario *s, const
 int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps);
 uint64_t ibcc_engine_now_ps(const struct ibcc_engine *e);
 
+/* Gives each port and VL of a switch, or of a channel adapter, a buffer of this size. Only before
+ * time runs, and before flows are added. Returns 0, or -EINVAL: no such node, too late, or a buffer
+ * of the model's packets that holds none; with PAUSE, one whose headroom is not above XON.
+ */
+int ibcc_engine_set_buffer(struct ibcc_engine *e, uint32_t node, uint32_t bytes);
+
 /* Control plane. All return 0 or -EINVAL (no such node or port, value out of range), -ENOMEM. */
 int ibcc_engine_set_lid(struct ibcc_engine *e, uint32_t port, uint16_t lid);
 int ibcc_engine_set_lft(struct ibcc_engine *e, uint32_t node, const uint8_t *lft, uint32_t len);

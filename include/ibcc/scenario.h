@@ -146,15 +146,17 @@ struct ibcc_dcqcn {
 
 /* Models of switches and channel adapters; one set for the whole fabric. */
 struct ibcc_model {
-	uint32_t packet_bytes;     /* payload of a full packet, <= MTU; flows may have another */
-	uint32_t header_bytes;     /* added to each packet on the wire */
-	uint32_t buffer_bytes;     /* input buffer for each port and VL of a switch */
-	uint32_t hca_buffer_bytes; /* receive buffer of an HCA for each VL */
-	uint64_t link_delay_ps;    /* propagation, one way */
-	uint64_t switch_delay_ps;  /* header in to earliest header out; see switching */
+	uint32_t packet_bytes; /* payload of a full packet, <= MTU; flows may have another */
+	uint32_t header_bytes; /* added to each packet on the wire */
+	/* Input buffer for each port and VL of a switch, receive buffer of an HCA for each VL.
+	 * Nodes of a scenario may have others.
+	 */
+	uint32_t buffer_bytes, hca_buffer_bytes;
+	uint64_t link_delay_ps;   /* propagation, one way */
+	uint64_t switch_delay_ps; /* header in to earliest header out; see switching */
 	uint64_t credit_delay_ps; /* buffer freed to credits known at the sender, beyond the link */
 	/* Backlog of an output port (all inputs) beyond which Threshold T marks: (16 - T) / 16 of
-	 * this; 0: one input buffer. Marking ends when the backlog has fallen to
+	 * this; 0: one input buffer of the switch. Marking ends when the backlog has fallen to
 	 * mark_hysteresis_permille of that, or below.
 	 */
 	uint32_t mark_reference_bytes;
@@ -339,6 +341,7 @@ struct ibcc_scenario {
 	struct ibcc_event_spec *event;
 	struct ibcc_static_cc cc;
 	struct ibcc_profile *profile; /* by node of topo, owned; NULL: by the nodes' IDs */
+	uint32_t *buffer_bytes;       /* by node of topo, owned; 0, or NULL: the model's */
 	uint32_t n_no_cc;             /* nodes without congestion control support */
 	char (*no_cc)[IBCC_NAME_BYTES];
 	struct ibcc_verbs_plan verbs;

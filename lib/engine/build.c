@@ -22,12 +22,12 @@
 
 #define FLOW_SLOTS (FAR_WORDS * VOQ_WORD) /* a power of two */
 
-/* Whether the buffers of switches and channel adapters hold a packet of so many bytes. */
-static bool fits(const struct ibcc_model *m, uint64_t bytes)
+/* Whether a buffer holds a packet of so many bytes. */
+static bool fits(uint32_t buffer, uint64_t bytes)
 {
-	uint64_t block = IBCC_LINK_CREDIT_BYTES, need = (bytes + block - 1) / block * block;
+	uint64_t block = IBCC_LINK_CREDIT_BYTES;
 
-	return bytes <= 65536 && m->buffer_bytes >= need && m->hca_buffer_bytes >= need;
+	return bytes <= 65536 && buffer >= (bytes + block - 1) / block * block;
 }
 
 /* Whether the model's figures fit together: a buffer must hold a whole packet, or no packet could
@@ -37,11 +37,11 @@ static bool model_valid(const struct ibcc_model *m)
 {
 	uint64_t wire = (uint64_t)m->packet_bytes + m->header_bytes;
 
-	return m->packet_bytes && fits(m, wire) && m->ack_bytes && m->ack_bytes <= wire &&
-	       m->buffer_bytes <= INT32_MAX && m->hca_buffer_bytes <= INT32_MAX &&
-	       m->mark_hysteresis_permille <= 1000 && m->vls >= 1 && m->vls <= 15 &&
-	       m->cct_blocks <= IBCC_CCT_MAX_BLOCKS && ibcc_eth_model_valid(m) &&
-	       ibcc_dcqcn_model_valid(m) && ibcc_vlarb_valid(m);
+	return m->packet_bytes && fits(m->buffer_bytes, wire) && fits(m->hca_buffer_bytes, wire) &&
+	       m->ack_bytes && m->ack_bytes <= wire && m->buffer_bytes <= INT32_MAX &&
+	       m->hca_buffer_bytes <= INT32_MAX && m->mark_hysteresis_permille <= 1000 &&
+	       m->vls >= 1 && m->vls <= 15 && m->cct_blocks <= IBCC_CCT_MAX_BLOCKS &&
+	       ibcc_eth_model_valid(m) && ibcc_dcqcn_model_valid(m) && ibcc_vlarb_valid(m);
 }
 
 /* The VL of an SL where no table says otherwise: the SL modulo the VLs that the link and the
@@ -269,7 +269,7 @@ int ibcc_fab_kind_get(struct ibcc_engine *e, uint32_t packet_bytes)
 	for (kind = OTHER; kind < e->n_kinds; kind++)
 		if (e->bytes[kind] == bytes)
 			return (int)kind;
-	if (kind == N_KINDS || !fits(&e->model, bytes))
+	if (kind == N_KINDS || !fits(e->least_buffer_bytes, bytes))
 		return -EINVAL;
 	if (!e->other)
 		e->other = calloc(e->n_ports + 1u, sizeof(*e->other));
@@ -333,6 +333,7 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at)
 	uint32_t n_in = tn->n_ports + 1u;
 
 	s->node = node;
+	s->buffer_bytes = e->model.buffer_bytes;
 	s->first_port = tn->first_port;
 	s->n_ports = tn->n_ports;
 	s->cc.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
@@ -367,6 +368,7 @@ static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint3
 
 	e->in[port].num = 0;
 	h->node = node;
+	h->buffer_bytes = e->model.hca_buffer_bytes;
 	h->cc = &e->hca_cc[at];
 	h->port = port;
 	h->rx = NONE;
@@ -409,8 +411,10 @@ static int build_parts(struct ibcc_engine *e)
 		for (unsigned int k = 1; k <= n->n_ports; k++)
 			build_hca(e, i, n->first_port + k, hca++);
 	}
-	for (uint32_t i = 0; i < e->n_ports; i++)
+	for (uint32_t i = 0; i < e->n_ports; i++) {
 		ibcc_fab_credits_init(e, i);
+		ibcc_eth_buffer_set(e, i);
+	}
 	return ibcc_fab_sort_dests(e);
 }
 
@@ -428,6 +432,39 @@ static int build_queue(struct ibcc_engine *e)
 	}
 	return ibcc_fab_evq_init(&e->evq, e->n_ports, 64 * (span + e->hop_ps + e->credit_ps) + 1,
 				 e->n_outqs);
+}
+
+static void least_buffer(struct ibcc_engine *e, uint32_t bytes)
+{
+	e->least_buffer_bytes = bytes;
+	e->plenty = (int32_t)(bytes / IBCC_LINK_CREDIT_BYTES / 2);
+}
+
+int ibcc_engine_set_buffer(struct ibcc_engine *e, uint32_t node, uint32_t bytes)
+{
+	const struct ibcc_topo_node *n;
+	uint32_t owner;
+
+	if (node >= e->topo->n_nodes || e->now_ps || e->n_flow || bytes > INT32_MAX ||
+	    !fits(bytes, e->bytes[DATA]) || !ibcc_eth_buffer_valid(&e->model, bytes))
+		return -EINVAL;
+	n = &e->topo->node[node];
+	for (uint32_t i = n->first_port; i <= n->first_port + n->n_ports; i++) {
+		owner = e->port[i].owner;
+		if (owner == NONE) /* port 0 of a channel adapter */
+			continue;
+		if (e->port[i].flags & PORT_SWITCH)
+			e->sw[owner].buffer_bytes = bytes;
+		else
+			e->hca[owner].buffer_bytes = bytes;
+		ibcc_fab_credits_init(e, i);
+		if (e->port[i].flags & PORT_SWITCH)
+			ibcc_fab_mark_setup(e, i);
+		ibcc_eth_buffer_set(e, i);
+	}
+	if (bytes < e->least_buffer_bytes)
+		least_buffer(e, bytes);
+	return 0;
 }
 
 /* The parts in the order in which they need each other. */
@@ -454,9 +491,9 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	e->hop_ps = m->link_delay_ps + m->switch_delay_ps;
 	e->link_ps = m->link_delay_ps;
 	e->credit_ps = m->link_delay_ps + m->credit_delay_ps;
-	e->plenty = (int32_t)((m->buffer_bytes < m->hca_buffer_bytes ? m->buffer_bytes
-								     : m->hca_buffer_bytes) /
-			      IBCC_LINK_CREDIT_BYTES / 2);
+	least_buffer(e, m->buffer_bytes);
+	if (m->hca_buffer_bytes < m->buffer_bytes)
+		least_buffer(e, m->hca_buffer_bytes);
 	for (unsigned int i = 0; i <= 256; i++)
 		e->exp_table[i] = (uint32_t)lround(log(1 + i / 256.0) * (1 << 24));
 	count_parts(e);

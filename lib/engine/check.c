@@ -234,9 +234,8 @@ static int check_credits(struct check *k, uint32_t in_port)
 {
 	const struct ibcc_engine *e = k->e;
 	const struct port *in = &e->port[in_port];
-	uint32_t size = in->flags & PORT_SWITCH ? e->model.buffer_bytes : e->model.hca_buffer_bytes;
+	uint32_t size = buffer_bytes(e, in_port) / IBCC_LINK_CREDIT_BYTES;
 
-	size /= IBCC_LINK_CREDIT_BYTES;
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		const struct outq *q = port_outq(e, in->peer, vl);
 		uint64_t sum = k->blocks[in_port * e->n_vls + vl];
@@ -288,8 +287,7 @@ static int check_pause(struct check *k, uint32_t port)
 	if (k->blocks[port] != x->held)
 		return FAIL(k, "port %u: holds %u bytes, counted %u", port, k->blocks[port],
 			    x->held);
-	if (x->stopped ? x->held <= e->eth->xon[p->flags & PORT_SWITCH]
-		       : x->held > e->eth->xoff[p->flags & PORT_SWITCH])
+	if (x->stopped ? x->held <= x->xon : x->held > x->xoff)
 		return FAIL(k, "port %u: holds %u bytes and has %sstopped its peer", port, x->held,
 			    x->stopped ? "" : "not ");
 	if (!k->told[p->peer] && e->eth->port[p->peer].paused != x->stopped)
@@ -304,7 +302,7 @@ static int check_memory(struct check *k, uint32_t sw)
 {
 	const struct ibcc_engine *e = k->e;
 	const struct fab_switch *s = &e->sw[sw];
-	uint64_t sum = 0, size = (uint64_t)s->n_ports * e->model.buffer_bytes;
+	uint64_t sum = 0, size = (uint64_t)s->n_ports * s->buffer_bytes;
 
 	for (uint32_t i = 0; i <= s->n_ports; i++)
 		sum += e->eth->port[s->first_port + i].held;

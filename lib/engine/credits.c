@@ -191,10 +191,11 @@ void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port)
 {
 	const struct port *in = &e->port[in_port];
 	bool is_switch = in->flags & PORT_SWITCH;
-	uint32_t size = is_switch ? e->model.buffer_bytes : e->model.hca_buffer_bytes;
+	uint32_t size;
 
 	if (in->peer == NONE || e->eth)
 		return; /* PAUSE is kept by both ends */
+	size = buffer_bytes(e, in_port);
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
 		struct outq *q = port_outq(e, in->peer, vl);
 

@@ -110,13 +110,11 @@ void ibcc_dcqcn_backlog(struct ibcc_engine *e, uint32_t outq)
 static double mark_share(const struct ibcc_engine *e, const struct ibcc_dcqcn_profile *p,
 			 uint32_t outq)
 {
-	const struct ibcc_model *m = &e->model;
 	double queue = e->dcqcn->queue[outq].average, unit = 1, min, max;
 
 	if (p->percentage) {
 		queue = e->outq[outq].backlog;
-		unit = (m->mark_reference_bytes ? m->mark_reference_bytes : m->buffer_bytes) /
-		       100.0;
+		unit = ibcc_fab_mark_reference(e, outq / e->n_vls) / 100.0;
 	}
 	min = p->min * unit;
 	max = p->max * unit;

@@ -116,8 +116,8 @@ static bool will_send(const struct search *s, uint32_t outq)
 	held = s->held[next_place(e, outq)];
 	if (e->eth)
 		return s->told[port] || !e->eth->port[port].paused ||
-		       !e->eth->port[p->peer].stopped || held <= e->eth->xon[1];
-	return held + e->blocks[pkt_kind(k)] <= e->model.buffer_bytes / IBCC_LINK_CREDIT_BYTES;
+		       !e->eth->port[p->peer].stopped || held <= e->eth->port[p->peer].xon;
+	return held + e->blocks[pkt_kind(k)] <= buffer_bytes(e, p->peer) / IBCC_LINK_CREDIT_BYTES;
 }
 
 /* Marks exactly the outqs that are stuck. Returns the first, or NONE. */

@@ -16,7 +16,6 @@
 
 bool ibcc_eth_model_valid(const struct ibcc_model *m)
 {
-	uint64_t xon = (uint64_t)m->pause_xon_permille;
 	const struct ibcc_bcn *b = &m->bcn;
 
 	if (b->enabled && m->flow_control != IBCC_FLOW_CONTROL_PAUSE)
@@ -28,11 +27,27 @@ bool ibcc_eth_model_valid(const struct ibcc_model *m)
 	if (m->flow_control != IBCC_FLOW_CONTROL_PAUSE)
 		return true;
 	/* One VL: PAUSE stops all traffic of a link. XON below XOFF. */
-	return m->vls == 1 &&
-	       (uint64_t)m->buffer_bytes * (1000 - xon) >=
-		       (uint64_t)m->pause_headroom_bytes * 1000 &&
-	       (uint64_t)m->hca_buffer_bytes * (1000 - xon) >=
+	return m->vls == 1 && ibcc_eth_buffer_valid(m, m->buffer_bytes) &&
+	       ibcc_eth_buffer_valid(m, m->hca_buffer_bytes);
+}
+
+bool ibcc_eth_buffer_valid(const struct ibcc_model *m, uint32_t bytes)
+{
+	return m->flow_control != IBCC_FLOW_CONTROL_PAUSE ||
+	       (uint64_t)bytes * (1000 - m->pause_xon_permille) >=
 		       (uint64_t)m->pause_headroom_bytes * 1000;
+}
+
+void ibcc_eth_buffer_set(struct ibcc_engine *e, uint32_t port)
+{
+	const struct ibcc_model *m = &e->model;
+	struct eth_port *x;
+
+	if (!e->eth || e->port[port].owner == NONE)
+		return;
+	x = &e->eth->port[port];
+	x->xoff = buffer_bytes(e, port) - m->pause_headroom_bytes;
+	x->xon = (uint32_t)((uint64_t)buffer_bytes(e, port) * m->pause_xon_permille / 1000);
 }
 
 int ibcc_eth_build(struct ibcc_engine *e)
@@ -45,10 +60,6 @@ int ibcc_eth_build(struct ibcc_engine *e)
 	x = e->eth = calloc(1, sizeof(*x));
 	if (!x)
 		return -ENOMEM;
-	x->xoff[0] = m->hca_buffer_bytes - m->pause_headroom_bytes;
-	x->xoff[1] = m->buffer_bytes - m->pause_headroom_bytes;
-	x->xon[0] = (uint32_t)((uint64_t)m->hca_buffer_bytes * m->pause_xon_permille / 1000);
-	x->xon[1] = (uint32_t)((uint64_t)m->buffer_bytes * m->pause_xon_permille / 1000);
 	x->port = calloc(e->n_ports + 1u, sizeof(*x->port));
 	x->memory = calloc(e->n_sw + 1u, sizeof(*x->memory));
 	if (m->bcn.enabled)
@@ -93,14 +104,15 @@ bool ibcc_eth_admit(struct ibcc_engine *e, uint32_t pkt)
 	if (is_switch) {
 		uint64_t *used = &e->eth->memory[in->owner];
 
-		if (*used + bytes > (uint64_t)e->sw[in->owner].n_ports * e->model.buffer_bytes)
+		if (*used + bytes >
+		    (uint64_t)e->sw[in->owner].n_ports * e->sw[in->owner].buffer_bytes)
 			return false;
 		*used += bytes;
-	} else if (x->held + bytes > e->model.hca_buffer_bytes) {
+	} else if (x->held + bytes > buffer_bytes(e, k->port)) {
 		return false;
 	}
 	x->held += bytes;
-	if (!x->stopped && x->held > e->eth->xoff[is_switch])
+	if (!x->stopped && x->held > x->xoff)
 		tell_peer(e, k->port, e->now_ps, true);
 	return true;
 }
@@ -114,7 +126,7 @@ void ibcc_eth_release(struct ibcc_engine *e, uint32_t in_port, uint32_t bytes, u
 	x->held -= bytes;
 	if (is_switch)
 		e->eth->memory[in->owner] -= bytes;
-	if (x->stopped && x->held <= e->eth->xon[is_switch])
+	if (x->stopped && x->held <= x->xon)
 		tell_peer(e, in_port, t, false);
 }
 

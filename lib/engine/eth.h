@@ -15,9 +15,10 @@
 
 /* A port as a receiver, and as a sender. */
 struct eth_port {
-	uint32_t held; /* bytes that came in here and wait in the buffer */
-	bool stopped;  /* has stopped its peer */
-	bool paused;   /* its peer has stopped it */
+	uint32_t held;      /* bytes that came in here and wait in the buffer */
+	bool stopped;       /* has stopped its peer */
+	uint32_t xoff, xon; /* bytes held at which it stops its peer, and lets it go on */
+	bool paused;        /* its peer has stopped it */
 	uint64_t pauses, paused_ps, paused_since_ps;
 };
 
@@ -35,7 +36,6 @@ struct bcn_limiter {
 };
 
 struct fab_eth {
-	uint32_t xoff[2], xon[2]; /* bytes held; [0] for HCAs, [1] for switches */
 	struct eth_port *port;
 	uint64_t *memory; /* by switch: bytes in use */
 	/* Only with BCN: */
@@ -47,6 +47,10 @@ struct fab_eth {
 
 /* eth.c */
 bool ibcc_eth_model_valid(const struct ibcc_model *m);
+/* Whether the headroom lies above XON in a buffer of this size; true where there is no PAUSE. */
+bool ibcc_eth_buffer_valid(const struct ibcc_model *m, uint32_t bytes);
+/* Derives a port's XOFF and XON from its buffer. */
+void ibcc_eth_buffer_set(struct ibcc_engine *e, uint32_t port);
 int ibcc_eth_build(struct ibcc_engine *e);
 void ibcc_eth_free(struct ibcc_engine *e);
 /* Takes a packet that arrives into the buffer; false: there is no room. */

@@ -178,7 +178,7 @@ struct lids {
 };
 
 struct fab_switch {
-	uint32_t node, first_port;
+	uint32_t node, first_port, buffer_bytes;
 	uint8_t n_ports;
 	uint8_t *out;         /* output number by LID, for every LID in use; 0: no route */
 	uint8_t (*sl2vl)[16]; /* NULL: SL modulo the VLs in use */
@@ -224,7 +224,7 @@ struct hca {
 	uint16_t data_sls, ctrl_sls;        /* SLs with ready entries, with ACKs or CNPs */
 	bool draining, no_cc;
 	uint32_t node, port;
-	uint32_t sink_mbps;
+	uint32_t sink_mbps, buffer_bytes;
 	uint32_t rx, rx_end;
 	uint32_t group[16];
 	uint8_t sl2vl[16];
@@ -361,7 +361,8 @@ struct ibcc_engine {
 	uint64_t hop_ps;    /* first bit sent to eligible for output at a switch */
 	uint64_t link_ps;   /* propagation */
 	uint64_t credit_ps; /* buffer freed to credits at the sender */
-	int32_t plenty;     /* blocks of credits that end being short: half a buffer */
+	uint32_t least_buffer_bytes;
+	int32_t plenty; /* blocks of credits that end being short: half of that */
 	struct evq evq;
 	uint32_t free_cell, n_free_cells, cap_cells, free_pkt, n_free_pkts, cap_pkts;
 	uint32_t n_ports, n_outqs, n_voqs, n_sw, n_hca;
@@ -405,6 +406,15 @@ static inline unsigned int pkt_kind(const struct pkt *p)
 static inline struct outq *port_outq(const struct ibcc_engine *e, uint32_t port, unsigned int vl)
 {
 	return &e->outq[port * e->n_vls + vl];
+}
+
+/* The buffer of an input port, of each VL. */
+static inline uint32_t buffer_bytes(const struct ibcc_engine *e, uint32_t in_port)
+{
+	const struct port *p = &e->port[in_port];
+
+	return p->flags & PORT_SWITCH ? e->sw[p->owner].buffer_bytes
+				      : e->hca[p->owner].buffer_bytes;
 }
 
 static inline uint32_t credit_base(const struct ibcc_engine *e, uint32_t sender)
@@ -510,6 +520,8 @@ void ibcc_fab_group_cc(const struct ibcc_engine *e, struct group *g);
 
 /* mark.c: thresholds from the settings; packets to pass before a mark; congested state. */
 void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port);
+/* Bytes that thresholds of a switch's port are shares of. */
+uint32_t ibcc_fab_mark_reference(const struct ibcc_engine *e, uint32_t port);
 uint32_t ibcc_fab_mark_gap(struct outq_cong *v);
 void ibcc_fab_cong_set(struct ibcc_engine *e, uint32_t port, struct outq *q, bool on);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Puts a scenario into an engine: nodes without congestion control, static settings, events,
- * flows. Names are looked up in the engine's topology; an unknown one is reported in *bad.
+ * flows, buffers. Names are looked up in the engine's topology; an unknown one is reported in *bad.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -93,6 +93,22 @@ static int load_static(struct ibcc_engine *e, const struct ibcc_static_cc *cc, c
 	return rc;
 }
 
+/* Nodes with a buffer of their own. Such a node may be missing in the engine's topology. */
+static int load_buffers(struct ibcc_engine *e, const struct ibcc_scenario *s)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; s->buffer_bytes && i < s->topo->n_nodes && !rc; i++) {
+		uint32_t node = IBCC_NONE;
+
+		if (s->buffer_bytes[i])
+			node = ibcc_topo_same_node(s->topo, i, e->topo);
+		if (node != IBCC_NONE)
+			rc = ibcc_engine_set_buffer(e, node, s->buffer_bytes[i]);
+	}
+	return rc;
+}
+
 int ibcc_engine_load(struct ibcc_engine *e, const struct ibcc_scenario *s, const char **bad)
 {
 	const char *ignored;
@@ -104,6 +120,7 @@ int ibcc_engine_load(struct ibcc_engine *e, const struct ibcc_scenario *s, const
 	no_cc = calloc(e->topo->n_nodes + 1u, sizeof(*no_cc));
 	if (!no_cc)
 		return -ENOMEM;
+	rc = load_buffers(e, s);
 	for (uint32_t i = 0; i < s->n_no_cc && !rc; i++)
 		rc = load_no_cc(e, s->no_cc[i], no_cc, bad);
 	if (!rc && s->cc.enabled)

@@ -32,9 +32,15 @@ void ibcc_fab_cong_set(struct ibcc_engine *e, uint32_t port, struct outq *q, boo
 		s->cong_ps += e->now_ps - s->cong_since_ps;
 }
 
-static uint32_t threshold_bytes(const struct ibcc_model *m, unsigned int threshold)
+uint32_t ibcc_fab_mark_reference(const struct ibcc_engine *e, uint32_t port)
 {
-	uint64_t ref = m->mark_reference_bytes ? m->mark_reference_bytes : m->buffer_bytes;
+	return e->model.mark_reference_bytes ? e->model.mark_reference_bytes
+					     : buffer_bytes(e, port);
+}
+
+static uint32_t threshold_bytes(const struct ibcc_engine *e, uint32_t port, unsigned int threshold)
+{
+	uint64_t ref = ibcc_fab_mark_reference(e, port);
 
 	return threshold ? (uint32_t)((16 - threshold) * ref / 16) : UINT32_MAX;
 }
@@ -76,7 +82,7 @@ void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port)
 		struct outq *q = port_outq(e, port, vl);
 		struct outq_cong *v = &e->cong[q - e->outq];
 
-		q->mark_on = threshold_bytes(&e->model, threshold);
+		q->mark_on = threshold_bytes(e, port, threshold);
 		v->off =
 			(uint32_t)((uint64_t)q->mark_on * e->model.mark_hysteresis_permille / 1000);
 		v->blocks = (uint8_t)size;

@@ -80,6 +80,7 @@ void ibcc_scenario_fini(struct ibcc_scenario *s)
 	free(s->event);
 	free(s->no_cc);
 	free(s->profile);
+	free(s->buffer_bytes);
 	free(s->verbs.host);
 	memset(s, 0, sizeof(*s));
 }

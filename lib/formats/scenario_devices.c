@@ -3,10 +3,12 @@
  * differ.
  */
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <ibcc/guess.h>
+#include <ibcc/link.h>
 
 #include "scenario_parts.h"
 
@@ -18,6 +20,7 @@ struct device_yaml {
 	uint8_t plain_tick; /* of the model */
 	struct ibcc_profile p;
 	bool xmit_wait, a10;
+	uint32_t buffer_bytes; /* 0: the model's */
 };
 
 struct devices {
@@ -27,7 +30,9 @@ struct devices {
 
 static void begin(struct device_yaml *d, const struct ibcc_profile *p, uint8_t plain_tick)
 {
-	*d = (struct device_yaml){ NO_OTHER, plain_tick, *p, !p->no_wait, true };
+	*d = (struct device_yaml){
+		NO_OTHER, plain_tick, *p, !p->no_wait, true, d->buffer_bytes,
+	};
 	if (!p->vendor_id)
 		d->p.tick = plain_tick;
 }
@@ -77,6 +82,8 @@ static int read_device(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n
 		{ IBCC_YAML_MEMBER("nvidia_cc", ENUM, struct device_yaml, p.nvidia_cc),
 		  .names = ibcc_nvidia_cc_names },
 		{ IBCC_YAML_MEMBER("adaptive_sls", UINT, struct device_yaml, p.adaptive_sls) },
+		{ IBCC_YAML_MEMBER("buffer_bytes", UINT, struct device_yaml, buffer_bytes),
+		  .min = 64, .max = IBCC_SCENARIO_BUFFER_MAX },
 		{ .name = NULL },
 	};
 	int rc;
@@ -107,7 +114,30 @@ static int read_all(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, c
 	return e->n == before ? 0 : -EINVAL;
 }
 
-/* Single nodes: a mapping of entries by name. */
+/* A name with * or ? that no node has stands for all nodes whose descriptions match it. *n is how
+ * many. They are read in the order of the file, as single nodes are.
+ */
+static int read_pattern(const struct ibcc_yaml *y, const struct ibcc_yaml_node *value,
+			const char *path, const char *pattern, const struct devices *d, uint32_t *n,
+			struct ibcc_yaml_errors *e)
+{
+	const struct ibcc_topo *t = d->s->topo;
+	uint32_t node;
+
+	*n = 0;
+	if (!t || !strpbrk(pattern, "*?") || !ibcc_topo_find_node(t, pattern, &node))
+		return 0;
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		if (fnmatch(pattern, t->node[i].desc, FNM_NOESCAPE))
+			continue;
+		++*n;
+		if (read_device(y, value, path, &d->node[i], e))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* Single nodes, or patterns: a mapping of entries by name. */
 static int read_nodes(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 		      const struct devices *d, struct ibcc_yaml_errors *e)
 {
@@ -119,8 +149,13 @@ static int read_nodes(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 	for (size_t i = 0; i < ibcc_yaml_length(n); i++) {
 		const struct ibcc_yaml_node *key, *value = ibcc_yaml_item(y, n, i, &key);
 		struct device_yaml ignored = { .profile = NO_OTHER };
-		uint32_t node;
+		const char *text = ibcc_yaml_scalar(key);
+		uint32_t node, matches = 0;
 
+		if (text && read_pattern(y, value, path, text, d, &matches, e))
+			rc = -EINVAL;
+		if (matches)
+			continue;
 		if (ibcc_scenario_read_node(y, key, path, d->s->topo, &node, e))
 			rc = -EINVAL;
 		else if (read_device(y, value, path, node == IBCC_NONE ? &ignored : &d->node[node],
@@ -128,6 +163,57 @@ static int read_nodes(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			rc = -EINVAL;
 	}
 	return rc;
+}
+
+/* A buffer of its own must hold the packets of all flows, and with PAUSE what comes after XOFF. */
+static int check_buffer(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			const struct ibcc_scenario *s, uint32_t node, uint32_t bytes,
+			struct ibcc_yaml_errors *e)
+{
+	const struct ibcc_model *m = &s->model;
+	uint32_t packet = m->packet_bytes, least;
+	char text[IBCC_NODE_TEXT_BYTES];
+
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		if (s->flow[i].packet_bytes > packet)
+			packet = s->flow[i].packet_bytes;
+	packet += m->header_bytes;
+	least = (packet + IBCC_LINK_CREDIT_BYTES - 1) / IBCC_LINK_CREDIT_BYTES *
+		IBCC_LINK_CREDIT_BYTES;
+	if (bytes < least) {
+		ibcc_yaml_error(y, e, n, "devices",
+				"got buffer_bytes %u of %s, want at least %u, a packet with its "
+				"header in blocks of 64 bytes",
+				bytes, ibcc_topo_node_text(s->topo, node, text), least);
+		return -EINVAL;
+	}
+	if (m->flow_control == IBCC_FLOW_CONTROL_PAUSE &&
+	    (uint64_t)bytes * (1000 - m->pause_xon_permille) <
+		    (uint64_t)m->pause_headroom_bytes * 1000) {
+		ibcc_yaml_error(y, e, n, "devices",
+				"got buffer_bytes %u of %s, want more above XON than "
+				"model.pause_headroom_bytes, %u",
+				bytes, ibcc_topo_node_text(s->topo, node, text),
+				m->pause_headroom_bytes);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* The buffers that differ from the model's. The first mistake is enough. */
+static int finish_buffers(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+			  struct ibcc_scenario *s, const struct device_yaml *node,
+			  struct ibcc_yaml_errors *e)
+{
+	s->buffer_bytes = calloc(s->topo->n_nodes + 1u, sizeof(*s->buffer_bytes));
+	if (!s->buffer_bytes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < s->topo->n_nodes; i++) {
+		s->buffer_bytes[i] = node[i].buffer_bytes;
+		if (node[i].buffer_bytes && check_buffer(y, n, s, i, node[i].buffer_bytes, e))
+			return -EINVAL;
+	}
+	return 0;
 }
 
 static int finish(struct ibcc_scenario *s, const struct device_yaml *node)
@@ -182,6 +268,8 @@ int ibcc_scenario_read_devices(const struct ibcc_yaml *y, const struct ibcc_yaml
 		rc = -EINVAL;
 	if (!rc && s->topo)
 		rc = finish(s, d.node);
+	if (!rc && s->topo)
+		rc = finish_buffers(y, n, s, d.node, e);
 	free(d.node);
 	return rc;
 }

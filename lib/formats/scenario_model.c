@@ -9,10 +9,9 @@
 
 #include "scenario_parts.h"
 
-#define MAX_BUFFER_BYTES (64u << 20)
-#define MAX_DELAY_NS     1e9
-#define MAX_GAIN         1e6
-#define VLARB_TEXT       512
+#define MAX_DELAY_NS 1e9
+#define MAX_GAIN     1e6
+#define VLARB_TEXT   512
 
 struct bcn_yaml {
 	struct ibcc_bcn b;
@@ -125,9 +124,9 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 		{ IBCC_YAML_MEMBER("header_bytes", UINT, struct model_yaml, m.header_bytes),
 		  .max = 256 },
 		{ IBCC_YAML_MEMBER("buffer_bytes", UINT, struct model_yaml, m.buffer_bytes),
-		  .min = 64, .max = MAX_BUFFER_BYTES },
+		  .min = 64, .max = IBCC_SCENARIO_BUFFER_MAX },
 		{ IBCC_YAML_MEMBER("hca_buffer_bytes", UINT, struct model_yaml, m.hca_buffer_bytes),
-		  .min = 64, .max = MAX_BUFFER_BYTES },
+		  .min = 64, .max = IBCC_SCENARIO_BUFFER_MAX },
 		{ IBCC_YAML_MEMBER("link_delay_ns", DOUBLE, struct model_yaml, link_delay_ns),
 		  .max = MAX_DELAY_NS },
 		{ IBCC_YAML_MEMBER("switch_delay_ns", DOUBLE, struct model_yaml, switch_delay_ns),
@@ -136,7 +135,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 		  .max = MAX_DELAY_NS },
 		{ IBCC_YAML_MEMBER("mark_reference_bytes", UINT, struct model_yaml,
 				   m.mark_reference_bytes),
-		  .max = MAX_BUFFER_BYTES },
+		  .max = IBCC_SCENARIO_BUFFER_MAX },
 		{ IBCC_YAML_MEMBER("mark_hysteresis_permille", UINT, struct model_yaml,
 				   m.mark_hysteresis_permille),
 		  .max = 1000 },
@@ -179,7 +178,7 @@ int ibcc_scenario_read_model(const struct ibcc_yaml *y, const struct ibcc_yaml_n
 		  .names = flow_controls },
 		{ IBCC_YAML_MEMBER("pause_headroom_bytes", UINT, struct model_yaml,
 				   m.pause_headroom_bytes),
-		  .max = MAX_BUFFER_BYTES },
+		  .max = IBCC_SCENARIO_BUFFER_MAX },
 		{ IBCC_YAML_MEMBER("pause_xon_permille", UINT, struct model_yaml,
 				   m.pause_xon_permille),
 		  .max = 1000 },
@@ -237,9 +236,9 @@ int ibcc_scenario_read_bcn(const struct ibcc_yaml *y, const struct ibcc_yaml_nod
 	static const struct ibcc_yaml_key keys[] = {
 		{ IBCC_YAML_MEMBER("enabled", BOOL, struct bcn_yaml, b.enabled) },
 		{ IBCC_YAML_MEMBER("sample_bytes", UINT, struct bcn_yaml, b.sample_bytes), .min = 1,
-		  .max = MAX_BUFFER_BYTES, .required = true },
+		  .max = IBCC_SCENARIO_BUFFER_MAX, .required = true },
 		{ IBCC_YAML_MEMBER("equilibrium_bytes", UINT, struct bcn_yaml, b.equilibrium_bytes),
-		  .min = 1, .max = MAX_BUFFER_BYTES, .required = true },
+		  .min = 1, .max = IBCC_SCENARIO_BUFFER_MAX, .required = true },
 		{ IBCC_YAML_MEMBER("w", DOUBLE, struct bcn_yaml, b.w), .max = MAX_GAIN },
 		{ IBCC_YAML_MEMBER("gi", DOUBLE, struct bcn_yaml, b.gi), .max = MAX_GAIN,
 		  .required = true },

@@ -13,6 +13,7 @@
 #define IBCC_SCENARIO_QUEUE_PAIRS_MAX 256u
 #define IBCC_SCENARIO_PACKET_MIN      64u /* bytes of payload */
 #define IBCC_SCENARIO_PACKET_MAX      4096u
+#define IBCC_SCENARIO_BUFFER_MAX      67108864u
 
 /* Longest time in a scenario, in milliseconds. A double holds it exact to the picosecond. */
 #define IBCC_SCENARIO_MAX_MS 1e6

@@ -779,7 +779,10 @@ struct ref *ref_new(const struct ref_case *c)
 		o->rng = l->mark_seed[i % 2];
 		o->skip = draw_skip(r, o);
 		o->last = QUEUES - 1;
-		o->credits = (o->to < c->n_hosts ? c->host_buffer : c->switch_buffer) / 64;
+		o->credits = (c->buffer[o->to]     ? c->buffer[o->to]
+			      : o->to < c->n_hosts ? c->host_buffer
+						   : c->switch_buffer) /
+			     64;
 	}
 	for (unsigned int i = 0; i < c->n_hosts; i++)
 		find_routes(r, i, i, NONE);

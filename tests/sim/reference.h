@@ -45,6 +45,7 @@ struct ref_case {
 
 	uint32_t packet, header, cnp; /* payload of most flows; what is added to it; an answer */
 	uint32_t switch_buffer, host_buffer;
+	uint32_t buffer[REF_NODES]; /* of a node, in place of these; 0: as they are */
 	uint64_t link_delay, switch_delay, credit_delay, becn_delay;
 	bool acks;        /* hosts answer each packet, not only marked ones */
 	bool round_robin; /* hosts serve flows in turn, not packets in order of arrival */

@@ -240,6 +240,10 @@ static struct draw draw(uint64_t seed, bool dcqcn)
 		for (unsigned int i = 0; i < d.c.n_flows; i++)
 			if (percent(&rng, 50))
 				d.c.flow[i].packet = d.c.packet >> among(&rng, 1, halves);
+	if (percent(&rng, 30))
+		for (unsigned int i = 0; i < d.c.n_hosts + d.c.n_switches; i++)
+			if (percent(&rng, 40))
+				d.c.buffer[i] = (d.c.packet + 64) * among(&rng, 2, 40);
 	for (unsigned int i = 0; i < d.c.n_flows; i++)
 		draw_messages(&d.c.flow[i], &rng);
 	return d;
@@ -412,6 +416,9 @@ static struct counts by_engine(const struct draw *d, uint64_t seed)
 	struct ibcc_engine *e = engine_new(t, &m, seed);
 	struct counts n = { 0 };
 
+	for (unsigned int i = 0; i < d->c.n_hosts + d->c.n_switches; i++)
+		if (d->c.buffer[i])
+			assert_int_equal(ibcc_engine_set_buffer(e, i, d->c.buffer[i]), 0);
 	set_cc(e, t, &d->c, mask);
 	for (unsigned int i = 0; i < d->c.n_hosts; i++)
 		if (d->c.sink[i])

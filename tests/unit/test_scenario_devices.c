@@ -80,11 +80,50 @@ static void test_mistakes(void **state)
 		 "%9:18: devices.nodes: got a list, want a mapping of nodes\n");
 }
 
+static uint32_t buffer_of(const struct ibcc_scenario *s, const char *name)
+{
+	return s->buffer_bytes[ibcc_topo_find_desc(s->topo, name)];
+}
+
+/* Buffers of all switches, of those that a pattern matches, and of single nodes. */
+static void test_buffers(void **state)
+{
+	struct ibcc_scenario s;
+
+	(void)state;
+	text_ok(HEAD "topology: {tree: {ports: 4, levels: 2}}\n"
+		     "traffic: [{from: h0, to: h1, packet_bytes: 64}]\n"
+		     "devices:\n  switches: {buffer_bytes: 8192}\n  nodes:\n"
+		     "    s0-*: {buffer_bytes: 65536, tick: 5}\n"
+		     "    s0-1: connectx-3\n    h?: {buffer_bytes: 4096}\n",
+		&s);
+	assert_int_equal(buffer_of(&s, "s1-0"), 8192);
+	assert_int_equal(buffer_of(&s, "s0-0"), 65536);
+	assert_int_equal(buffer_of(&s, "s0-1"), 65536);
+	assert_int_equal(of(&s, "s0-0")->tick, 5);
+	assert_int_equal(of(&s, "s0-1")->device_id, 4099);
+	assert_int_equal(buffer_of(&s, "h3"), 4096);
+	ibcc_scenario_fini(&s);
+	text_has(HEAD SMALL FLOW "devices: {nodes: {x*: plain}}\n",
+		 "9:19: devices.nodes: got \"x*\", want a node of the topology\n");
+	text_has(HEAD SMALL FLOW "devices: {switches: {buffer_bytes: 63}}\n",
+		 "9:36: devices.switches.buffer_bytes: got \"63\", want a whole number from 64 to "
+		 "67108864\n");
+	text_has(HEAD SMALL FLOW "devices: {switches: {buffer_bytes: 2111}}\n",
+		 "9:10: devices: got buffer_bytes 2111 of s, want at least 2112, a packet with its "
+		 "header in blocks of 64 bytes\n");
+	text_has(HEAD SMALL FLOW "model: {flow_control: pause, pause_headroom_bytes: 9000}\n"
+				 "devices: {switches: {buffer_bytes: 17999}}\n",
+		 "10:10: devices: got buffer_bytes 17999 of s, want more above XON than "
+		 "model.pause_headroom_bytes, 9000\n");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_profiles),
 		cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_buffers),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
