@@ -174,14 +174,28 @@ void ibcc_fab_quiet_count(struct ibcc_engine *e, uint64_t before)
 	}
 }
 
+/* Takes back the credit of a quiet delivery that is yet to come. Of a sender that is short of
+ * credits, it is an event already. No other credit for a channel adapter's buffer is that late.
+ */
+static int take_credit_back(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t *index)
+{
+	const struct ibcc_engine *e = arg;
+
+	if (kind == EV_CREDIT && *index != NO_CREDIT && t > e->now_ps + e->credit_ps &&
+	    !(e->port[(*index >> KIND_BITS) / e->n_vls].flags & PORT_TO_SWITCH))
+		*index = NO_CREDIT;
+	return 0;
+}
+
 /* Deliveries have consequences from now on (a slow sink, a closed loop): those under way become
- * events.
+ * events, which give the credits.
  */
 int ibcc_fab_quiet_end(struct ibcc_engine *e)
 {
 	if (e->loud)
 		return 0;
-	ibcc_fab_quiet_count(e, e->now_ps);
+	ibcc_fab_quiet_count(e, e->now_ps + 1);
+	ibcc_fab_evq_each(e, take_credit_back, e);
 	for (uint32_t i = FIRST_LANE; i < e->evq.n_lanes; i++) {
 		struct lane *l = &e->evq.lane[i];
 

@@ -306,12 +306,39 @@ static void test_scenario_names(void **state)
 	}
 }
 
+/* A sink becomes slow, at any moment, while the switch before it waits for credits: those of
+ * packets on the link are given once. engine_run() counts them.
+ */
+static void test_sink_in_a_run(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	uint32_t port = fabric_port(t, LUSTRE_FAST, 1);
+	struct ibcc_model m;
+
+	(void)state;
+	ibcc_model_defaults(&m);
+	m.hca_buffer_bytes = 2 * 33 * 64;
+	m.link_delay_ps = IBCC_PS_PER_US;
+	for (unsigned int i = 0; i < 40; i++) {
+		struct ibcc_engine *e = engine_new(t, &m, 1);
+
+		engine_flow(e, t, LUSTRE_SRC1, LUSTRE_FAST, 0);
+		engine_flow(e, t, LUSTRE_SRC2, LUSTRE_FAST, 0);
+		engine_run(e, 100 * IBCC_PS_PER_US + i * 100 * IBCC_PS_PER_NS);
+		assert_int_equal(ibcc_engine_set_sink_rate(e, port, 4000), 0);
+		engine_run(e, 110 * IBCC_PS_PER_US);
+		ibcc_engine_free(e);
+	}
+	ibcc_topo_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_link_down_and_up), cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_wrong_receiver),   cmocka_unit_test(test_virtual_lanes),
 		cmocka_unit_test(test_scenario),         cmocka_unit_test(test_scenario_names),
+		cmocka_unit_test(test_sink_in_a_run),
 	};
 
 	return cmocka_run_group_tests_name("engine_control", tests, NULL, NULL);
