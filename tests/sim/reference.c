@@ -9,7 +9,8 @@
  * Switches cut through. A packet may leave when link_delay + switch_delay have passed since its
  * first bit was sent to the switch, and, where the output is faster than the input, as much later
  * as the output would run dry otherwise. From then on it stands in the output's queue for the input
- * that it came by. Outputs serve the inputs in turn, a packet each: of those that have any when the
+ * that it came by, or in the only one if outputs serve packets in the order of their arrival.
+ * Outputs serve the inputs in turn, a packet each: of those that have any when the
  * packet before has been sent, the next one by number after the one that was served last. An idle
  * output takes what comes first, and so does one that has sent a packet just now, if nothing waits
  * for it. Without credits for the packet whose turn it is, it waits for some. A packet that comes
@@ -138,6 +139,7 @@ enum what {
 	LOOK,    /* the same, for a cut */
 	GROW,    /* the same, of a cut */
 	NOTIFY,  /* port: has a CNP to send */
+	CHANGE,  /* of the case */
 	TAKEN,   /* port: its host has taken a packet */
 	HELD,    /* long enough: a packet at a port */
 	CREDIT,  /* blocks for a port */
@@ -162,6 +164,7 @@ struct ref {
 	struct port port[PORTS]; /* of link i: 2 i from its end 0, 2 i + 1 from its end 1 */
 	struct flow flow[REF_FLOWS];
 	unsigned int route[REF_NODES][REF_NODES]; /* port from a node to a host */
+	uint32_t sink[REF_NODES];
 	struct obstack memory; /* kept until all ends: what is small may be wasteful */
 };
 
@@ -579,7 +582,7 @@ static void answer(struct ref *r, unsigned int port, struct packet *p)
 /* A host begins to take the next packet out of its buffer, if there is one. */
 static void take_next(struct ref *r, unsigned int port)
 {
-	uint32_t sink = r->c->sink[r->port[port].from];
+	uint32_t sink = r->sink[r->port[port].from];
 	const struct packet *p = r->port[port].received.head;
 
 	if (p)
@@ -627,7 +630,7 @@ static void taken(struct ref *r, unsigned int port)
 static void come(struct ref *r, unsigned int port, struct packet *p)
 {
 	struct port *o = &r->port[port];
-	unsigned int input = p->via;
+	unsigned int input = r->c->fifo ? 0 : p->via;
 
 	if (!waiting(o)) {
 		if (o->until == r->now)
@@ -693,6 +696,7 @@ static void happen(struct ref *r, const struct event *e)
 			clock_after(r, r->c->dcqcn.grow, GROW, who);
 		break;
 	case NOTIFY: answer(r, who, p); break;
+	case CHANGE: r->sink[r->c->change[who].host] = r->c->change[who].rate; break;
 	case TAKEN: taken(r, who); break;
 	case HEADER:
 		in_t = time_of(bytes(r, p), r->port[p->via].rate);
@@ -784,8 +788,12 @@ struct ref *ref_new(const struct ref_case *c)
 						   : c->switch_buffer) /
 			     64;
 	}
-	for (unsigned int i = 0; i < c->n_hosts; i++)
+	for (unsigned int i = 0; i < c->n_hosts; i++) {
+		r->sink[i] = c->sink[i];
 		find_routes(r, i, i, NONE);
+	}
+	for (unsigned int i = 0; i < c->n_changes; i++)
+		after(r, c->change[i].at, CHANGE, i, 0, NULL);
 	for (unsigned int i = 0; i < c->n_flows; i++)
 		add_flow(r, i);
 	return r;

@@ -12,11 +12,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define REF_NODES 16u
-#define REF_LINKS 16u
-#define REF_FLOWS 32u
-#define REF_CCT   128u
-#define REF_OPEN  8u /* messages that a window allows at most */
+#define REF_NODES   16u
+#define REF_LINKS   16u
+#define REF_FLOWS   32u
+#define REF_CCT     128u
+#define REF_OPEN    8u /* messages that a window allows at most */
+#define REF_CHANGES 4u
 
 struct ref_case {
 	unsigned int n_hosts, n_switches, n_links, n_flows;
@@ -49,6 +50,13 @@ struct ref_case {
 	uint64_t link_delay, switch_delay, credit_delay, becn_delay;
 	bool acks;        /* hosts answer each packet, not only marked ones */
 	bool round_robin; /* hosts serve flows in turn, not packets in order of arrival */
+	bool fifo; /* a switch's output serves packets in order of arrival, not inputs in turn */
+	unsigned int n_changes;
+	struct ref_change { /* from a time on, a host takes payload at another rate */
+		uint64_t at;
+		unsigned int host;
+		uint32_t rate; /* 0: as fast as it comes */
+	} change[REF_CHANGES];
 
 	/* Congestion control: first of all switches, then of all hosts. */
 	unsigned int threshold, packet_size, marking_rate;

@@ -211,6 +211,22 @@ static void draw_messages(struct ref_flow *f, uint64_t *rng)
 	f->window = among(rng, 1, REF_OPEN);
 }
 
+/* Sinks become slow, slower or fast, most of them in the window. */
+static void draw_changes(struct draw *d, uint64_t *rng)
+{
+	d->c.n_changes = among(rng, 1, REF_CHANGES);
+	for (unsigned int i = 0; i < d->c.n_changes; i++) {
+		unsigned int host = ibcc_rng_below(rng, d->c.n_hosts);
+
+		d->c.change[i] = (struct ref_change){
+			.at = d->until / 1000 * among(rng, 1, 950),
+			.host = host,
+			.rate = percent(rng, 30) ? 0
+						 : d->c.link[host].rate / 100 * among(rng, 20, 95),
+		};
+	}
+}
+
 static struct draw draw(uint64_t seed, bool dcqcn)
 {
 	struct draw d = { 0 };
@@ -244,6 +260,9 @@ static struct draw draw(uint64_t seed, bool dcqcn)
 		for (unsigned int i = 0; i < d.c.n_hosts + d.c.n_switches; i++)
 			if (percent(&rng, 40))
 				d.c.buffer[i] = (d.c.packet + 64) * among(&rng, 2, 40);
+	d.c.fifo = percent(&rng, 25);
+	if (percent(&rng, 30))
+		draw_changes(&d, &rng);
 	for (unsigned int i = 0; i < d.c.n_flows; i++)
 		draw_messages(&d.c.flow[i], &rng);
 	return d;
@@ -344,6 +363,7 @@ static struct ibcc_model model_of(const struct draw *d)
 	m.acks = c->acks;
 	m.mark_reference_bytes = c->mark_reference;
 	m.mark_hysteresis_permille = (uint16_t)c->hysteresis;
+	m.arbitration = c->fifo ? IBCC_ARBITRATION_FIFO : IBCC_ARBITRATION_INPUT;
 	m.hca_service = c->round_robin ? IBCC_HCA_ROUND_ROBIN : IBCC_HCA_ARRIVAL;
 	m.dcqcn = d->d;
 	return m;
@@ -401,6 +421,21 @@ static void add_flows(struct ibcc_engine *e, const struct ibcc_topo *t, const st
 	}
 }
 
+/* As the events of a scenario. */
+static void load_changes(struct ibcc_engine *e, struct ibcc_topo *t, const struct ref_case *c)
+{
+	struct ibcc_event_spec event[REF_CHANGES] = { 0 };
+	struct ibcc_scenario s = { .topo = t, .n_events = c->n_changes, .event = event };
+
+	for (unsigned int i = 0; i < c->n_changes; i++) {
+		event[i] = (struct ibcc_event_spec){ .at_ps = c->change[i].at,
+						     .kind = IBCC_EVENT_SINK_RATE,
+						     .value = c->change[i].rate };
+		ibcc_topo_node_text(t, c->change[i].host, event[i].node);
+	}
+	assert_int_equal(ibcc_engine_load(e, &s, NULL), 0);
+}
+
 /* Packets of each flow that were received in the window; messages since the start, and their
  * latencies' sum.
  */
@@ -425,6 +460,7 @@ static struct counts by_engine(const struct draw *d, uint64_t seed)
 			assert_int_equal(
 				ibcc_engine_set_sink_rate(e, fabric_port(t, i, 1), d->c.sink[i]),
 				0);
+	load_changes(e, t, &d->c);
 	add_flows(e, t, &d->c);
 	engine_run(e, d->from);
 	for (unsigned int i = 0; i < d->c.n_flows; i++)
@@ -523,6 +559,8 @@ static void print_case(const struct draw *d)
 		      (unsigned long long)c->credit_delay, (unsigned long long)c->becn_delay,
 		      c->round_robin ? "round robin" : "by arrival", c->acks ? "ACKs" : "no ACKs",
 		      (unsigned long long)d->from, (unsigned long long)d->until);
+	print_message("  outputs serve %s; %u changes of sinks\n",
+		      c->fifo ? "in order of arrival" : "inputs in turn", c->n_changes);
 	for (unsigned int i = 0; i < c->n_links; i++)
 		print_message("  link %u-%u %u Mb/s, Victim_Mask %d %d, sink %u\n",
 			      c->link[i].end[0], c->link[i].end[1], c->link[i].rate,
