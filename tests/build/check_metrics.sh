@@ -29,6 +29,11 @@ jq -e '([.panels[].id] | length == (unique | length)) and (.panels | all(.gridPo
 	"$dashboard" >/dev/null || not_ok "panels of the dashboard are in each other's way"
 jq -e '[.panels[].title] | contains(["Blocked senders"]) and any(startswith("Why: "))' "$dashboard" >/dev/null ||
 	not_ok "the dashboard does not show which senders are blocked, and why"
+# Prometheus calls a scraped label "job" exported_job, since its own is the scrape's.
+for metric in ibcc_job_congestion_share ibcc_job_blocked_adapters; do
+	jq -e --arg m "$metric" 'any(.panels[].targets[]; (.expr | startswith("topk(10, \($m){")) and (.legendFormat | contains("{{exported_job}}")))' \
+		"$dashboard" >/dev/null || not_ok "the dashboard does not show ten jobs by $metric"
+done
 echo "ok - all that the dashboard shows is exported"
 # What Grafana's published kind of a dashboard (kinds/dashboard/dashboard_kind.cue) asks of these members, and a unit for
 # each axis. A table has units by column, and a panel with words in place of numbers needs none.
