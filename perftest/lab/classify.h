@@ -16,10 +16,12 @@ struct ibcc_confusion {
 };
 
 enum ibcc_question {
-	IBCC_ASK_ROOTS,        /* of each switch port: does congestion start there? */
-	IBCC_ASK_KIND,         /* of each root found: is it output-generated? */
-	IBCC_ASK_CONTRIBUTORS, /* of each root found and each adapter: does it contribute? */
-	IBCC_ASK_VICTIMS,      /* of each adapter: does it suffer for others? */
+	IBCC_ASK_ROOTS,          /* of each switch port: does congestion start there? */
+	IBCC_ASK_KIND,           /* of each root found: is it output-generated? */
+	IBCC_ASK_CONTRIBUTORS,   /* of each root found and each adapter: does it contribute? */
+	IBCC_ASK_VICTIMS,        /* of each adapter: does it suffer for others? */
+	IBCC_ASK_CAUSING_JOBS,   /* of each root found and each job: does the job contribute? */
+	IBCC_ASK_SUFFERING_JOBS, /* of each job: does it suffer for others? */
 	IBCC_N_QUESTIONS,
 };
 
@@ -50,8 +52,8 @@ struct ibcc_classified {
 
 /* Adds the results of one scenario. Roots and kinds are what counters say with control off, in two
  * passes in a row. For contributors and victims, each root in turn marks alone for a few passes,
- * with tables of no delay. Mistakes go to `notes` (NULL: nowhere), a line each. Errors as
- * ibcc_draw_load() and ibcc_live_run().
+ * with tables of no delay. Jobs are laid over the hosts by the same seed. Mistakes go to `notes`
+ * (NULL: nowhere), a line each. Errors as ibcc_draw_load() and ibcc_live_run().
  */
 int ibcc_classify(uint64_t seed, struct ibcc_classified *sum, FILE *notes,
 		  struct ibcc_yaml_errors *e);

@@ -42,6 +42,25 @@ struct ibcc_classify_job {
 	FILE *notes; /* NULL: mistakes are only counted */
 };
 
+enum ibcc_answer {
+	IBCC_ANSWER_NO,
+	IBCC_ANSWER_YES,
+	IBCC_ANSWER_OPEN, /* the truth is neither clearly one nor the other */
+};
+
+/* What is judged by adapter, and so by job. */
+struct ibcc_classify_adapters {
+	/* By root of `first`: the true root there, NULL: its contributors are not judged. Owned. */
+	const struct ibcc_truth_root **judged;
+	uint8_t *suffers;      /* by port: enum ibcc_answer, in truth; owned */
+	uint8_t *suffers_seen; /* by port: the estimator takes it for a victim; owned */
+};
+
+/* Lays jobs over the hosts and adds how well lib/whose names those that contribute and those that
+ * suffer. -ENOMEM.
+ */
+int ibcc_classify_jobs(struct ibcc_classify_job *j, const struct ibcc_classify_adapters *a);
+
 /* Compares what was seen with the truth, and adds the result to the sums. As ibcc_truth_senders().
  */
 int ibcc_classify_judge(struct ibcc_classify_job *j);

@@ -199,7 +199,7 @@ static uint64_t most_becns(const struct ibcc_classify_job *j, uint32_t root)
 	return most;
 }
 
-static void judge_contributors(struct ibcc_classify_job *j)
+static void judge_contributors(struct ibcc_classify_job *j, struct ibcc_classify_adapters *a)
 {
 	uint32_t n_ports = j->s.topo->n_ports;
 
@@ -209,7 +209,8 @@ static void judge_contributors(struct ibcc_classify_job *j)
 		uint32_t from = IBCC_PROBE_PASS + k * IBCC_PROBE_PASSES;
 		struct load l = load_of(j, j->first.root[k].port, from, from + IBCC_PROBE_PASSES);
 
-		for (uint32_t i = 0; i < n_ports && r && is_full(j, r->port, &l); i++) {
+		a->judged[k] = r && is_full(j, r->port, &l) ? r : NULL;
+		for (uint32_t i = 0; i < n_ports && a->judged[k]; i++) {
 			bool seen = j->named[(size_t)k * n_ports + i];
 			bool truth = r->part[i] == IBCC_TRUTH_HEAVY;
 
@@ -328,7 +329,8 @@ static int find_full(const struct ibcc_classify_job *j, bool *full, bool *sends)
 	return ibcc_truth_senders(&j->s, j->s.measure_from_ps, full, sends);
 }
 
-static void judge_victims(struct ibcc_classify_job *j, const bool *through_full)
+static void judge_victims(struct ibcc_classify_job *j, const bool *through_full,
+			  struct ibcc_classify_adapters *a)
 {
 	const struct ibcc_topo *t = j->s.topo;
 
@@ -340,6 +342,7 @@ static void judge_victims(struct ibcc_classify_job *j, const bool *through_full)
 			continue;
 		/* The estimate says victim: the adapter waits, and no root names it. */
 		seen = waits(j, i) && !is_named(j, i);
+		a->suffers_seen[i] = seen;
 		share = share_of(j, t->port[i].node);
 		wait = load_of(j, i, IBCC_PROBE_PASS, last_pass(j)).wait;
 		if (is_part(j, i, through_full) && share <= SUFFERS)
@@ -349,10 +352,12 @@ static void judge_victims(struct ibcc_classify_job *j, const bool *through_full)
 		if (is_part(j, i, through_full) || isnan(share) ||
 		    (share > SUFFERS && (share < IS_FINE || wait > FEW_WAITS))) {
 			j->sum->ask[IBCC_ASK_VICTIMS].open[seen]++;
+			a->suffers[i] = IBCC_ANSWER_OPEN;
 			continue;
 		}
 		/* An adapter where nothing waits offered no more in this time than it got. */
 		truth = share <= SUFFERS && wait > FEW_WAITS;
+		a->suffers[i] = truth ? IBCC_ANSWER_YES : IBCC_ANSWER_NO;
 		count(j, IBCC_ASK_VICTIMS, truth, seen);
 		if (seen && !truth)
 			note(j, IBCC_VICTIM_IS_FINE, i,
@@ -374,14 +379,25 @@ int ibcc_classify_judge(struct ibcc_classify_job *j)
 {
 	size_t n = j->s.topo->n_ports + 1u;
 	bool *full = calloc(n, sizeof(*full)), *sends = calloc(n, sizeof(*sends));
-	int rc = full && sends ? find_full(j, full, sends) : -ENOMEM;
+	struct ibcc_classify_adapters a = {
+		.judged = calloc(j->first.n + 1u, sizeof(*a.judged)),
+		.suffers = calloc(n, 1),
+		.suffers_seen = calloc(n, 1),
+	};
+	int rc = full && sends && a.judged && a.suffers && a.suffers_seen
+			 ? find_full(j, full, sends)
+			 : -ENOMEM;
 
 	if (!rc) {
 		judge_roots(j);
-		judge_contributors(j);
-		judge_victims(j, sends);
+		judge_contributors(j, &a);
+		judge_victims(j, sends, &a);
+		rc = ibcc_classify_jobs(j, &a);
 	}
 	free(full);
 	free(sends);
+	free(a.judged);
+	free(a.suffers);
+	free(a.suffers_seen);
 	return rc;
 }

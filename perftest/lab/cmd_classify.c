@@ -19,11 +19,17 @@ struct options {
 	bool json, verbose;
 };
 
-static const char *const questions[IBCC_N_QUESTIONS] = { "roots", "kind", "contributors",
-							 "victims" };
+static const char *const questions[IBCC_N_QUESTIONS] = {
+	[IBCC_ASK_ROOTS] = "roots",
+	[IBCC_ASK_KIND] = "kind",
+	[IBCC_ASK_CONTRIBUTORS] = "contributors",
+	[IBCC_ASK_VICTIMS] = "victims",
+	[IBCC_ASK_CAUSING_JOBS] = "contributing jobs",
+	[IBCC_ASK_SUFFERING_JOBS] = "suffering jobs",
+};
 
 struct work {
-	uint64_t seed;
+	uint64_t seed, n;
 	char **notes; /* by draw: mistakes, a line each; NULL: not asked for */
 	struct ibcc_classified *one, sum;
 };
@@ -62,6 +68,29 @@ static double share(uint64_t right, uint64_t wrong)
 	return right + wrong ? (double)right / (double)(right + wrong) : NAN;
 }
 
+/* The standard error of precision or recall over all scenarios. Cases of a scenario are not
+ * independent, so it is that of a ratio of sums over scenarios as clusters (W. Cochran, "Sampling
+ * Techniques", 1977, equation 2.47). NAN for fewer than two scenarios with cases.
+ */
+static double error_of(const struct work *w, int q, bool truth, bool seen, bool wrong_truth,
+		       bool wrong_seen)
+{
+	const struct ibcc_confusion *all = &w->sum.ask[q];
+	double p = share(all->n[truth][seen], all->n[wrong_truth][wrong_seen]), sum = 0, cases = 0;
+	uint64_t n = 0;
+
+	for (uint64_t i = 0; i < w->n; i++) {
+		const struct ibcc_confusion *c = &w->one[i].ask[q];
+		double right = (double)c->n[truth][seen];
+		double of = right + (double)c->n[wrong_truth][wrong_seen];
+
+		sum += pow(right - p * of, 2);
+		cases += of;
+		n += of > 0;
+	}
+	return n > 1 ? sqrt(sum * (double)n / (double)(n - 1)) / cases : NAN;
+}
+
 /* Both kinds are asked for, so the rarer one must be as right as the other. */
 static double precision(const struct work *w, int q)
 {
@@ -79,12 +108,31 @@ static double recall(const struct work *w, int q)
 	return q == IBCC_ASK_KIND ? fmin(r, share(c->n[0][0], c->n[0][1])) : r;
 }
 
+static double precision_error(const struct work *w, int q)
+{
+	const struct ibcc_confusion *c = &w->sum.ask[q];
+	bool rarer = q != IBCC_ASK_KIND ||
+		     !(share(c->n[0][0], c->n[1][0]) < share(c->n[1][1], c->n[0][1]));
+
+	return error_of(w, q, rarer, rarer, !rarer, rarer);
+}
+
+static double recall_error(const struct work *w, int q)
+{
+	const struct ibcc_confusion *c = &w->sum.ask[q];
+	bool rarer = q != IBCC_ASK_KIND ||
+		     !(share(c->n[0][0], c->n[0][1]) < share(c->n[1][1], c->n[1][0]));
+
+	return error_of(w, q, rarer, rarer, rarer, !rarer);
+}
+
 static int print_table(const struct work *w)
 {
 	static const struct ibcc_table_column columns[] = {
-		{ "", false },           { "PRECISION", true }, { "RECALL", true },
-		{ "FOUND", true },       { "MISSED", true },    { "WRONG", true },
-		{ "RIGHTLY NOT", true }, { "OPEN", true },      { "OK", false },
+		{ "", false },      { "PRECISION", true }, { "+-", true },
+		{ "RECALL", true }, { "+-", true },        { "FOUND", true },
+		{ "MISSED", true }, { "WRONG", true },     { "RIGHTLY NOT", true },
+		{ "OPEN", true },   { "OK", false },
 	};
 	enum { N = sizeof(columns) / sizeof(*columns) };
 	struct libscols_table *t = ibcc_table_new(columns, N, stdout);
@@ -95,15 +143,20 @@ static int print_table(const struct work *w)
 		double p = precision(w, q), r = recall(w, q);
 		uint64_t n[] = { c->n[1][1], c->n[1][0], c->n[0][1], c->n[0][0],
 				 c->open[0] + c->open[1] };
-		char buf[7][IBCC_CELL_BYTES];
-		const char *cell[N] = { questions[q], ibcc_table_number(p, buf[5], IBCC_CELL_BYTES),
-					ibcc_table_number(r, buf[6], IBCC_CELL_BYTES) };
+		char buf[9][IBCC_CELL_BYTES];
+		const char *cell[N] = {
+			questions[q],
+			ibcc_table_number(p, buf[5], IBCC_CELL_BYTES),
+			ibcc_table_number(precision_error(w, q), buf[7], IBCC_CELL_BYTES),
+			ibcc_table_number(r, buf[6], IBCC_CELL_BYTES),
+			ibcc_table_number(recall_error(w, q), buf[8], IBCC_CELL_BYTES),
+		};
 
 		for (int k = 0; k < 5; k++) {
 			snprintf(buf[k], IBCC_CELL_BYTES, "%llu", (unsigned long long)n[k]);
-			cell[3 + k] = buf[k];
+			cell[5 + k] = buf[k];
 		}
-		cell[8] = p >= WANT && r >= WANT ? "ok" : "NO";
+		cell[10] = p >= WANT && r >= WANT ? "ok" : "NO";
 		rc = ibcc_table_add(t, cell);
 	}
 	rc = ibcc_table_end(t, rc);
@@ -116,13 +169,14 @@ static int print_table(const struct work *w)
 	return rc;
 }
 
-static json_t *row(const char *what, const char *of, double measured)
+static json_t *row(const char *what, const char *of, double measured, double error)
 {
 	char name[64];
 
 	snprintf(name, sizeof(name), "%s of %s", what, of);
-	return json_pack("{ss ss sf so sb}", "name", name, "unit", "share", "target", WANT,
-			 "measured", ibcc_report_number(measured), "ok", measured >= WANT);
+	return json_pack("{ss ss sf so so sb}", "name", name, "unit", "share", "target", WANT,
+			 "measured", ibcc_report_number(measured), "standard_error",
+			 ibcc_report_number(error), "ok", measured >= WANT);
 }
 
 static int print_json(const struct work *w, bool ok)
@@ -132,8 +186,10 @@ static int print_json(const struct work *w, bool ok)
 	for (int q = 0; q < IBCC_N_QUESTIONS; q++) {
 		const struct ibcc_confusion *c = &w->sum.ask[q];
 
-		json_array_append_new(rows, row("precision", questions[q], precision(w, q)));
-		json_array_append_new(rows, row("recall", questions[q], recall(w, q)));
+		json_array_append_new(rows, row("precision", questions[q], precision(w, q),
+						precision_error(w, q)));
+		json_array_append_new(
+			rows, row("recall", questions[q], recall(w, q), recall_error(w, q)));
 		json_object_set_new(
 			tables, questions[q],
 			json_pack("{sI sI sI sI sI sI}", "true_positive", (json_int_t)c->n[1][1],
@@ -166,6 +222,7 @@ static int classify(const struct options *opt)
 {
 	struct work w = {
 		.seed = opt->seed,
+		.n = opt->n,
 		.one = calloc(opt->n, sizeof(*w.one)),
 		.notes = opt->verbose ? calloc(opt->n, sizeof(*w.notes)) : NULL,
 	};
@@ -176,13 +233,15 @@ static int classify(const struct options *opt)
 	bool ok = true;
 	int rc = w.one && (w.notes || !opt->verbose) ? ibcc_runs_all(&runs) : -ENOMEM;
 
-	free(w.one);
 	print_notes(w.notes, opt->n);
-	if (rc)
+	if (rc) {
+		free(w.one);
 		return ibcc_bench_fail("classify", rc, &e);
+	}
 	for (int q = 0; q < IBCC_N_QUESTIONS; q++)
 		ok = ok && precision(&w, q) >= WANT && recall(&w, q) >= WANT;
 	rc = opt->json ? print_json(&w, ok) : print_table(&w);
+	free(w.one);
 	return rc || !ok || fflush(stdout) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;
 }
 

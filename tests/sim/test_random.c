@@ -219,6 +219,24 @@ static void kinds_are_told_apart(void **state)
 	assert_true(kind->n[0][0] && kind->n[1][1]);
 }
 
+/* Most jobs that contribute are named, and few others; what shared hosts leave open is not judged.
+ */
+static void jobs_are_found(void **state)
+{
+	struct ibcc_classified c = { 0 };
+	struct ibcc_yaml_errors e = { 0 };
+	const struct ibcc_confusion *jobs = &c.ask[IBCC_ASK_CAUSING_JOBS];
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++)
+		assert_int_equal(ibcc_classify(seed, &c, NULL, &e), 0);
+	assert_true(jobs->n[1][1] >= 20);
+	assert_true(jobs->n[1][1] >= 9 * jobs->n[1][0]);
+	assert_true(jobs->n[1][1] >= 9 * jobs->n[0][1]);
+	assert_true(jobs->n[0][0] > 0);
+	assert_true(jobs->open[0] + jobs->open[1] > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -230,6 +248,7 @@ int main(void)
 		cmocka_unit_test(truth_of_a_chain),
 		cmocka_unit_test(several_roots_at_once),
 		cmocka_unit_test(kinds_are_told_apart),
+		cmocka_unit_test(jobs_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
