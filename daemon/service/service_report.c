@@ -16,6 +16,7 @@
 #include "daemon/service/service_impl.h"
 
 #define TRANSACTIONS 20u
+#define JOBS_SINCE_S 86400u
 
 int ibcc_service_undecided(const struct ibcc_service *s, struct ibcc_why *why)
 {
@@ -105,6 +106,21 @@ static void add_history(struct ibcc_service *s, json_t *o)
 	json_decref(h);
 }
 
+/* Jobs of the last day; null where no batch system is known, or they cannot be read. */
+static json_t *jobs(struct ibcc_service *s, const json_t *status)
+{
+	struct ibcc_why why = { "" };
+	json_t *o = NULL, *list = NULL;
+
+	if (!ibcc_service_jobs(s, JOBS_SINCE_S, "", "", &o, &why))
+		list = json_incref(json_object_get(o, "jobs"));
+	json_decref(o);
+	if (json_array_size(list) || (list && json_is_object(json_object_get(status, "jobs"))))
+		return list;
+	json_decref(list);
+	return json_null();
+}
+
 static json_t *settings(const struct ibcc_cycle *c)
 {
 	json_t *o, *list;
@@ -139,8 +155,10 @@ int ibcc_service_report(struct ibcc_service *s, json_t **out, struct ibcc_why *w
 			 plan ? plan : json_null(), "map", c ? ibcc_report_map(c) : json_null(),
 			 "links", c ? ibcc_report_faults(c) : json_null(), "settings",
 			 c ? settings(c) : json_null());
-	if (*out)
+	if (*out) {
 		add_history(s, *out);
+		json_object_set_new(*out, "jobs", jobs(s, json_object_get(*out, "status")));
+	}
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/tune/jobs_of.h"
 #include "daemon/tune/prose.h"
 #include "daemon/tune/table.h"
 #include "daemon/tune/tune.h"
@@ -29,9 +30,7 @@ static bool read_since(const char *text, uint32_t *s)
 	return true;
 }
 
-/* "45 s", "12 min", "3.4 h"; empty for nothing. With `shared`, what is not its own alone follows.
- */
-static void time_text(const json_t *o, const char *key, const char *shared, char *buf, size_t len)
+void tune_job_time(const json_t *o, const char *key, const char *shared, char *buf, size_t len)
 {
 	double s = (double)tune_int(o, key) / 1000;
 	double more = shared ? (double)tune_int(o, shared) / 1000 : 0;
@@ -51,7 +50,7 @@ static void time_text(const json_t *o, const char *key, const char *shared, char
 		 part[1][0] ? "+" : "", part[1]);
 }
 
-static void bytes_text(json_int_t bytes, char *buf, size_t len)
+void tune_job_bytes(json_int_t bytes, char *buf, size_t len)
 {
 	static const char *const unit[] = { "B", "kB", "MB", "GB", "TB", "PB" };
 	double v = (double)bytes;
@@ -79,11 +78,11 @@ static void add_job(struct libscols_table *t, const json_t *o)
 			      sent,
 			      tune_str(o, "worst_root") };
 
-	time_text(o, "harm_ms", NULL, harm, sizeof(harm));
-	time_text(o, "contributor_ms", "shared_contributor_ms", caused, sizeof(caused));
-	time_text(o, "suspect_ms", NULL, suspect, sizeof(suspect));
-	time_text(o, "victim_ms", "shared_victim_ms", suffered, sizeof(suffered));
-	bytes_text(tune_int(o, "sent_bytes"), sent, sizeof(sent));
+	tune_job_time(o, "harm_ms", NULL, harm, sizeof(harm));
+	tune_job_time(o, "contributor_ms", "shared_contributor_ms", caused, sizeof(caused));
+	tune_job_time(o, "suspect_ms", NULL, suspect, sizeof(suspect));
+	tune_job_time(o, "victim_ms", "shared_victim_ms", suffered, sizeof(suffered));
+	tune_job_bytes(tune_int(o, "sent_bytes"), sent, sizeof(sent));
 	ibcc_table_add(t, row);
 }
 

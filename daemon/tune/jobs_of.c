@@ -31,6 +31,20 @@ const char *tune_jobs_at(const json_t *adapter, char *buf, size_t len)
 	return buf;
 }
 
+const char *tune_first_job_at(const json_t *adapter, char *buf, size_t len)
+{
+	const json_t *jobs = json_object_get(adapter, "jobs");
+	const char *first = json_string_value(json_array_get(jobs, 0));
+	struct ibcc_text x = { .buf = buf, .len = len };
+
+	buf[0] = '\0';
+	if (first)
+		ibcc_text_add(&x, "%s", first);
+	if (json_array_size(jobs) > 1)
+		ibcc_text_add(&x, " +%zu", json_array_size(jobs) - 1);
+	return buf;
+}
+
 const char *tune_job_of_root(const json_t *root, char *buf, size_t len)
 {
 	const json_t *jobs = json_object_get(root, "jobs"), *o;

@@ -113,6 +113,57 @@ static void test_small(void **state)
 	json_decref(report);
 }
 
+/* Adapters have their jobs, the worst ten jobs are listed, and a hostile name is text. */
+static void test_jobs(void **state)
+{
+	json_t *report = report_of("perftest/scenarios/lustre.yaml", 12, false),
+	       *list = json_array();
+	json_t *root = json_array_get(json_object_get(json_object_get(report, "plan"), "roots"), 0);
+	json_t *sources = json_object_get(root, "contributors"), *o;
+	char *text, id[16];
+	size_t i;
+
+	(void)state;
+	json_object_set_new(root, "jobs", json_object());
+	json_array_foreach (sources, i, o)
+		json_object_set_new(o, "jobs", json_pack("[ss]", "4711", "4713"));
+	for (i = 0; i < 12; i++) {
+		snprintf(id, sizeof(id), "%d", 900 + (int)i);
+		json_array_append_new(
+			list,
+			json_pack("{ss ss ss ss si si si si si si si si}", "id", id, "user", "ann",
+				  "name", "<b>&\"x", "worst_root", "destination1", "contributor_ms",
+				  90000, "shared_contributor_ms", 12000, "suspect_ms", 0,
+				  "victim_ms", i < 2 ? 60000 : 0, "shared_victim_ms", 0, "harm_ms",
+				  45000, "blocked_ms", i == 1 ? 30000 : 20000, "sent_bytes", 0));
+	}
+	json_object_set_new(report, "jobs", list);
+	text = page_of(report, "jobs");
+	check_page(text);
+	assert_non_null(strstr(text, "<h2>Jobs of the last 24 hours</h2>"));
+	assert_int_equal(count(text, "&lt;b&gt;&amp;"), 12); /* ten of twelve, and two victims */
+	assert_non_null(strstr(text, "and 2 more"));
+	assert_non_null(strstr(text, ">909<"));
+	assert_null(strstr(text, ">910<"));
+	assert_true(strstr(strstr(text, "suffered from congestion"), ">901<") <
+		    strstr(strstr(text, "suffered from congestion"), ">900<"));
+	assert_int_equal(count(text, "job 4711,4713</title>"), 3);
+	assert_int_equal(count(text, ">4711 +1</text>"), 3);
+	assert_int_equal(count(text, ">4711,4713</td>"), 3);
+	free(text);
+	/* Where no batch system is known the page has nothing about jobs. */
+	json_object_set_new(report, "jobs", json_null());
+	json_object_del(root, "jobs");
+	json_array_foreach (sources, i, o)
+		json_object_del(o, "jobs");
+	text = page_of(report, "no-jobs");
+	assert_null(strstr(text, "Jobs"));
+	assert_null(strstr(text, "Job<"));
+	assert_null(strstr(text, "job "));
+	free(text);
+	json_decref(report);
+}
+
 /* 32 hosts in two levels: five of eight leaves have room, and all four above. */
 static void test_tree(void **state)
 {
@@ -278,10 +329,11 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_small),      cmocka_unit_test(test_tree),
-		cmocka_unit_test(test_large),      cmocka_unit_test(test_names),
-		cmocka_unit_test(test_prediction), cmocka_unit_test(test_effect),
-		cmocka_unit_test(test_series),     cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_small),   cmocka_unit_test(test_jobs),
+		cmocka_unit_test(test_tree),    cmocka_unit_test(test_large),
+		cmocka_unit_test(test_names),   cmocka_unit_test(test_prediction),
+		cmocka_unit_test(test_effect),  cmocka_unit_test(test_series),
+		cmocka_unit_test(test_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

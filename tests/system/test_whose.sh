@@ -39,6 +39,9 @@ wait_until 30 status '.now.roots[0].victims == 1' || fail "no root with a victim
 check "without a map no answer has jobs" jq -e '.jobs == null and .whose == null and .now.roots[0].jobs == null' "$TMP/status.json"
 tune status >"$TMP/text" 2>"$TMP/tune.log"
 without "nor for people" "$TMP/text" -i '^job'
+tune report -j --html "$TMP/report.html" >"$TMP/report.json" 2>"$TMP/tune.log" || fail "report"
+check "nor the report" jq -e '.jobs == null' "$TMP/report.json"
+without "nor its page" "$TMP/report.html" -i '\bjobs\?\b'
 
 # The daemon reads the map after a polling cycle. So the third one after it has the jobs.
 map 600 "$(job 4711 ann cfd "$begun" 0 source1 source2 source3)" "$(job 4712 bob lammps "$begun" 0 source4 node99)"
@@ -115,6 +118,10 @@ check "the hostile name is there" grep -q 'cid' "$TMP/text"
 without "and controls no terminal" "$TMP/text" -P '\033'
 without "nor the journal" "$TMP/tuned.log" -P '\033'
 without "nor the report" "$TMP/report.html" -F '<b>&'
+check "which has the jobs of the last day" grep -qF '<h2>Jobs of the last 24 hours</h2>' "$TMP/report.html"
+check "and the jobs at each adapter" grep -qE '>4713(,4714)?<' "$TMP/report.html"
+tune report -j >"$TMP/report.json" 2>"$TMP/tune.log" || fail "report -j"
+check "report -j has the list of jobs" jq -e '[.jobs[].id] | contains(["4711", "4712"])' "$TMP/report.json"
 
 # No moment after its end is the old job's, and the figures outlive the daemon.
 before=$(jobs '.jobs[0].contributor_ms' 4711)

@@ -164,6 +164,7 @@ static void take_role(struct tune_map *m, const json_t *o, unsigned int root,
 		return;
 	m->node[i].role = role;
 	m->node[i].root = root;
+	m->node[i].adapter = o;
 }
 
 static void take_roles(struct tune_map *m, const json_t *list, unsigned int root,

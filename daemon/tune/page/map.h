@@ -28,6 +28,7 @@ struct tune_map_node {
 	enum tune_map_role role;
 	unsigned int
 		root; /* number of the first root that it is a source or the receiver of; 0: none */
+	const json_t *adapter; /* as that root has it, with its jobs; NULL: in no role */
 	uint32_t home; /* for an adapter: its switch, n_nodes if none */
 	double mbps;   /* sent by an adapter, or received by a receiver; below zero: unknown */
 	unsigned int weight; /* part in roots: the nodes with the most are shown */

@@ -10,14 +10,18 @@
 #include <ibcc/plot.h>
 #include <ibcc/text.h>
 
+#include "daemon/tune/jobs_of.h"
 #include "daemon/tune/look.h"
 
 /* smallest share of its size: on a phone the map scrolls and does not shrink */
-#define READABLE   0.92
-#define NAME_BYTES 16 /* length of an adapter's name beside its rate */
-#define HEAD_BYTES 22 /* length of a switch's name */
-#define DOT        7.0
-#define LABELS     6u /* label paths if there are at most this many */
+#define READABLE              0.92
+#define NAME_BYTES            16 /* length of an adapter's name beside its rate */
+#define NAME_BYTES_BESIDE_JOB 8
+#define JOB_BYTES             7    /* length of an adapter's jobs */
+#define RATE_WIDTH            52.0 /* room for a rate at the right edge */
+#define HEAD_BYTES            22   /* length of a switch's name */
+#define DOT                   7.0
+#define LABELS                6u /* label paths if there are at most this many */
 
 /* Uses the page's colours, or its own where there is no page. */
 static const char style[] =
@@ -217,18 +221,30 @@ static void draw_ways(const struct tune_map *m, FILE *out)
 static void draw_host(const struct tune_map *m, const struct tune_map_node *h, double x, double y,
 		      FILE *out)
 {
-	char cut[NAME_BYTES + 8], rate[32];
+	char cut[NAME_BYTES + 8], rate[32], jobs[TUNE_JOBS_BYTES], job[JOB_BYTES + 8];
+	char first[TUNE_JOBS_BYTES];
+	bool has_jobs = tune_jobs_at(h->adapter, jobs, sizeof(jobs))[0];
 
 	(void)m;
 	fputs("<g><title>", out);
 	ibcc_plot_text(out, h->name);
 	fputc(' ', out);
 	ibcc_plot_text(out, h->guid);
+	if (has_jobs) {
+		fputs(", job ", out);
+		ibcc_plot_text(out, jobs);
+	}
 	fputs("</title>\n", out);
 	dot(out, x + 14, y + TUNE_MAP_ROW / 2, h->role, h->root);
 	text(out, x + 28, y + TUNE_MAP_ROW / 2 + 4,
 	     h->role == TUNE_MAP_OTHER ? "class=\"soft\"" : "",
-	     ibcc_plot_cut(h->name, NAME_BYTES, cut, sizeof(cut)));
+	     ibcc_plot_cut(h->name, has_jobs ? NAME_BYTES_BESIDE_JOB : NAME_BYTES, cut,
+			   sizeof(cut)));
+	if (has_jobs)
+		text(out, x + TUNE_MAP_BOX - RATE_WIDTH, y + TUNE_MAP_ROW / 2 + 4,
+		     "class=\"soft num\" text-anchor=\"end\" font-size=\"10\"",
+		     ibcc_plot_cut(tune_first_job_at(h->adapter, first, sizeof(first)), JOB_BYTES,
+				   job, sizeof(job)));
 	if (h->mbps >= 0)
 		text(out, x + TUNE_MAP_BOX - 8, y + TUNE_MAP_ROW / 2 + 4,
 		     "class=\"soft num\" text-anchor=\"end\"",

@@ -12,6 +12,7 @@
 #include <ibcc/text.h>
 
 #include "daemon/tune/changes.h"
+#include "daemon/tune/jobs_of.h"
 #include "daemon/tune/look.h"
 #include "daemon/tune/page/map.h"
 #include "daemon/tune/page/page.h"
@@ -151,15 +152,20 @@ static void write_map(FILE *out, const json_t *report)
 		"which. A number is a congestion root: the link where it is, or the adapter that "
 		"it "
 		"leads to. Rates are the %s that an adapter sends, or that such an adapter "
-		"gets.</p>\n",
-		tune_rate_unit());
+		"gets.%s</p>\n",
+		tune_rate_unit(),
+		tune_roots_have_jobs(json_object_get(json_object_get(report, "plan"), "roots"))
+			? " The number left of a rate is the job on the adapter's host, and how "
+			  "many more jobs it has."
+			: "");
 	tune_map_fini(&m);
 }
 
-static void write_sources(FILE *out, const json_t *root, const json_t *prediction, size_t most)
+static void write_sources(FILE *out, const json_t *root, const json_t *prediction, bool jobs,
+			  size_t most)
 {
-	static const char *const columns[] = { "Node",  "Role",      ">Sends", ">Blocked",
-					       ">BECN", ">Expected", ">Port",  "GUID" };
+	static const char *const columns[] = { "Node",      "Role",  ">Sends", ">Blocked", ">BECN",
+					       ">Expected", ">Port", "GUID",   "~Job" };
 	struct tune_source *s;
 	struct ibcc_page_table t;
 	size_t n, i;
@@ -169,8 +175,9 @@ static void write_sources(FILE *out, const json_t *root, const json_t *predictio
 		free(s);
 		return;
 	}
-	ibcc_page_table_begin(&t, out, columns, sizeof(columns) / sizeof(columns[0]));
+	ibcc_page_table_begin(&t, out, columns, sizeof(columns) / sizeof(columns[0]) - !jobs);
 	for (i = 0; i < n && i < most; i++) {
+		char list[TUNE_JOBS_BYTES];
 		json_int_t e = tune_expected_mbps(prediction, s[i].o);
 		json_int_t wait = tune_int(s[i].o, "wait_permille");
 		char text[32], rate[48];
@@ -186,6 +193,8 @@ static void write_sources(FILE *out, const json_t *root, const json_t *predictio
 		snprintf(text, sizeof(text), "%lld", tune_int(s[i].o, "port"));
 		ibcc_page_cell(&t, text);
 		ibcc_page_cell(&t, tune_str(s[i].o, "node_guid"));
+		if (jobs)
+			ibcc_page_cell(&t, tune_jobs_at(s[i].o, list, sizeof(list)));
 	}
 	ibcc_page_table_end(&t);
 	if (n > i) {
@@ -232,7 +241,8 @@ static void write_roots(FILE *out, const json_t *plan)
 		ibcc_plot_text(out, text);
 		fputs("</h3>\n", out);
 		put_words(out, tune_str(o, "explanation"));
-		write_sources(out, o, prediction, i ? FURTHER : SOURCES);
+		write_sources(out, o, prediction, tune_roots_have_jobs(roots),
+			      i ? FURTHER : SOURCES);
 	}
 	if (json_array_size(roots) > ROOTS) {
 		snprintf(text, sizeof(text), "And %zu more.", json_array_size(roots) - ROOTS);
@@ -420,6 +430,7 @@ void ibcc_fabric_page_sections(FILE *out, const json_t *report)
 	write_map(out, report);
 	if (json_is_object(plan))
 		write_roots(out, plan);
+	tune_page_jobs(out, report);
 	write_changes(out, plan);
 	if (json_is_array(settings))
 		tune_page_settings(out, settings);

@@ -12,4 +12,9 @@ void tune_page_settings(FILE *out, const json_t *nodes);
 /* What was changed, and what was measured meanwhile, from the report. */
 void tune_page_history(FILE *out, const json_t *report);
 
+/* Jobs of the last 24 hours, from the report: those that did most harm, and those that suffered most.
+ * Nothing where no batch system is known.
+ */
+void tune_page_jobs(FILE *out, const json_t *report);
+
 #endif
