@@ -118,6 +118,19 @@ same "with the same jobs" <(jq .jobs "$map") <(jq .jobs "$TMP/nobody/jobs.json")
 check "users and names can be kept back" "$jobs" --once -o "$map" --no-users --no-names
 check "and nothing else is" in_map '[.jobs[] | .user == "" and .name == "" and (.hosts | length > 0)] | all and length == 6'
 
+# The page's first commands, as they stand there.
+page=$top/doc/howto/slurm.md
+sed -n '/^## Slurm$/,/^Then start/s/^    //p' "$page" >"$TMP/page.sh"
+equal "the page begins with two commands" "$(wc -l <"$TMP/page.sh")" 2
+(cd "$TMP/out" && PATH=$IBCC_BUILD:$PATH bash -e "$TMP/page.sh") >"$TMP/page.out" 2>"$TMP/page.err" || fail "the page's commands: $(cat "$TMP/page.err")"
+equal "they print a line for each job, with its user, name and first host" "$(grep -c . "$TMP/page.out") $(grep -cP "^$hot\troot\thot\tsource1$" "$TMP/page.out")" "6 1"
+IBCC_JOBS_OPTIONS=
+eval "$(sed -n '/^## Options$/,/^## /s/^    \(IBCC_JOBS_OPTIONS=.*\)/\1/p' "$page")"
+[ "$IBCC_JOBS_OPTIONS" ] || fail "the page has no options"
+# shellcheck disable=SC2086 # options, as the unit splits them
+check "the page's options are taken" "$jobs" --once -o "$map" $IBCC_JOBS_OPTIONS
+check "and keep names back and set the period" in_map '.period_s == 60 and ([.jobs[] | .user == "" and .name == ""] | all)'
+
 # A running ibcc-jobs sees jobs end and others begin on the same hosts.
 rm "$map"
 background "$TMP/jobs.log" "$jobs" -i 1 -o "$map"

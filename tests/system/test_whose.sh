@@ -92,6 +92,9 @@ check "the command jobs has the one as contributor and the other as victim" jq -
 check "by user" jobs '[.jobs[].id] == ["4712"]' --user bob
 check "and by number" jobs '[.jobs[].id] == ["4711"]' --since 1h 4711
 tune jobs >"$TMP/text" 2>"$TMP/tune.log" || fail jobs
+for page in README.md doc/howto/slurm.md; do
+	equal "$page shows its columns" "$(grep -m 1 '^    JOB ' "$top/$page" | tr -s ' ')" " $(grep -m 1 '^JOB ' "$TMP/text" | tr -s ' ' | sed 's/ $//')"
+done
 check "and as a table" grep -Eq '^ *4711 +ann +cfd ' "$TMP/text"
 
 # A bundle without names has nothing of the jobs; nor has a record of a probe.
