@@ -54,7 +54,7 @@ static bool settle(uint32_t ms, int signal_fd)
 	return poll(&p, 1, (int)ms) > 0;
 }
 
-static int one(struct ibcc_perf_around *a, bool after, struct ibcc_perf_fleet *f, int signal_fd,
+static int one(struct ibcc_perf_around *a, bool after, struct ibcc_perf_hosts *hosts, int signal_fd,
 	       ibcc_perf_live_fn *live, void *arg, FILE *log, struct ibcc_why *e)
 {
 	struct ibcc_perf_result *r = &a->result[a->n];
@@ -64,7 +64,7 @@ static int one(struct ibcc_perf_around *a, bool after, struct ibcc_perf_fleet *f
 		fprintf(log, "%s, measurement %u\n", after ? "after" : "before",
 			(a->undo ? a->n / 2 : a->n % a->repeats) + 1);
 	a->is_after[a->n++] = after;
-	rc = ibcc_perf_stretch(f, signal_fd, live, arg, r, e);
+	rc = ibcc_perf_run_once(hosts, signal_fd, live, arg, r, e);
 	return rc ? rc : r->interrupted ? ibcc_perf_fail(e, EINTR, "a signal ended the run") : 0;
 }
 
@@ -83,7 +83,7 @@ static int command(const char *text, const struct ibcc_perf_around *a, int signa
 	return rc;
 }
 
-int ibcc_perf_around(struct ibcc_perf_around *a, struct ibcc_perf_fleet *f, int signal_fd,
+int ibcc_perf_around(struct ibcc_perf_around *a, struct ibcc_perf_hosts *hosts, int signal_fd,
 		     ibcc_perf_live_fn *live, void *arg, FILE *log, struct ibcc_why *e)
 {
 	uint32_t rounds = a->undo ? a->repeats : 1, each = a->undo ? 1 : a->repeats, i, k;
@@ -96,13 +96,13 @@ int ibcc_perf_around(struct ibcc_perf_around *a, struct ibcc_perf_fleet *f, int 
 		return ibcc_perf_fail(e, ENOMEM, "memory for %u measurements", 2 * a->repeats);
 	for (i = 0; i < rounds && !rc; i++) {
 		for (k = 0; k < each && !rc; k++)
-			rc = one(a, false, f, signal_fd, live, arg, log, e);
+			rc = one(a, false, hosts, signal_fd, live, arg, log, e);
 		if (rc)
 			break;
 		rc = command(a->command, a, signal_fd, log, e);
 		changed = !rc || rc == -EINTR;
 		for (k = 0; k < each && !rc; k++)
-			rc = one(a, true, f, signal_fd, live, arg, log, e);
+			rc = one(a, true, hosts, signal_fd, live, arg, log, e);
 		/* Runs the undo command however the traffic ended. */
 		if (a->undo && changed) {
 			int bad = command(a->undo, a, signal_fd, log, e);

@@ -3,15 +3,15 @@
 #ifndef PERFTEST_VERBS_AROUND_H
 #define PERFTEST_VERBS_AROUND_H
 
+#include "perftest/verbs/run.h"
 #include "perftest/verbs/stats.h"
-#include "perftest/verbs/stretch.h"
 
 #define IBCC_PERF_REPEATS_MAX 99u
 
 struct ibcc_perf_around {
 	const char *command; /* a command of the shell */
 	const char *undo;    /* NULL: none; with one, before and after take turns */
-	uint32_t repeats;    /* stretches before, and as many after */
+	uint32_t repeats;    /* runs before, and as many after */
 	uint32_t settle_ms;  /* pause behind a command */
 	/* [2 * repeats], before and after in the order in which they ran; results need
 	 * ibcc_perf_result_fini(), the lists free().
@@ -21,8 +21,8 @@ struct ibcc_perf_around {
 	uint32_t n;
 };
 
-/* Runs it. -EIO if a command failed, with the reason; a->n stretches are there even then. */
-int ibcc_perf_around(struct ibcc_perf_around *a, struct ibcc_perf_fleet *f, int signal_fd,
+/* Runs it. -EIO if a command failed, with the reason; a->n runs are there even then. */
+int ibcc_perf_around(struct ibcc_perf_around *a, struct ibcc_perf_hosts *hosts, int signal_fd,
 		     ibcc_perf_live_fn *live, void *arg, FILE *log, struct ibcc_why *e);
 void ibcc_perf_around_fini(struct ibcc_perf_around *a);
 

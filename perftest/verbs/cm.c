@@ -15,7 +15,7 @@
 
 #define CONNECT_MS   15000
 #define RESOLVE_MS   5000
-#define RNR_FOR_EVER 7           /* the value that ibcc_perf_end_connect() uses */
+#define RNR_FOR_EVER 7           /* the value that ibcc_perf_qp_connect() uses */
 #define MAGIC        0x69626363u /* in private data: marks requests of our hosts */
 
 /* The private data of a request, in network order. */
@@ -26,7 +26,7 @@ struct hello {
 /* The state of connecting. */
 struct work {
 	struct ibcc_perf_cm *c;
-	struct ibcc_perf_end *end;
+	struct ibcc_perf_qp *qp;
 	const struct ibcc_perf_port *p;
 	const struct ibcc_perf_job *j;
 	struct ibcc_why *e;
@@ -73,22 +73,22 @@ static uint32_t own_scope(const struct ibcc_perf_cm *c)
 					    : 0;
 }
 
-int ibcc_perf_cm_listen(struct ibcc_perf_cm *c, const char *address, uint32_t n_ends,
+int ibcc_perf_cm_listen(struct ibcc_perf_cm *c, const char *address, uint32_t n_qps,
 			const struct ibcc_perf_port *p, struct ibcc_why *e)
 {
 	const char *device;
 
-	*c = (struct ibcc_perf_cm){ .n_ends = n_ends };
+	*c = (struct ibcc_perf_cm){ .n_qps = n_qps };
 	if (parse(address, 0, 0, &c->own))
 		return ibcc_perf_fail(
 			e, 0,
 			"%s is not an IP address of a port of %s: give the host an rdma_address",
 			address, p->name);
-	c->id = calloc(n_ends, sizeof(*c->id));
-	c->connected = calloc(n_ends, sizeof(*c->connected));
+	c->id = calloc(n_qps, sizeof(*c->id));
+	c->connected = calloc(n_qps, sizeof(*c->connected));
 	if (!c->id || !c->connected)
-		return ibcc_perf_fail(e, ENOMEM, "memory for %u connection%s", n_ends,
-				      ibcc_text_plural(n_ends, "", "s"));
+		return ibcc_perf_fail(e, ENOMEM, "memory for %u connection%s", n_qps,
+				      ibcc_text_plural(n_qps, "", "s"));
 	c->channel = rdma_create_event_channel();
 	if (!c->channel)
 		return ibcc_perf_fail(e, why(), "rdma_create_event_channel");
@@ -112,28 +112,28 @@ int ibcc_perf_cm_listen(struct ibcc_perf_cm *c, const char *address, uint32_t n_
 	return 0;
 }
 
-static int fail_end(const struct work *w, uint32_t i, int err, const char *what)
+static int fail_qp(const struct work *w, uint32_t i, int err, const char *what)
 {
 	char name[200];
 
 	return ibcc_perf_fail(w->e, err, "%s, %s", what,
-			      ibcc_perf_end_name(&w->end[i], name, sizeof(name)));
+			      ibcc_perf_qp_name(&w->qp[i], name, sizeof(name)));
 }
 
-/* Makes an end ready to receive and send, by the path that was found, and the flow's SL, if it has
- * one.
+/* Makes a queue pair ready to receive and send, by the path that was found, and the flow's SL, if
+ * it has one.
  */
 static int ready(struct work *w, uint32_t i)
 {
 	static const enum ibv_qp_state states[] = { IBV_QPS_RTR, IBV_QPS_RTS };
-	const struct ibcc_perf_end *x = &w->end[i];
+	const struct ibcc_perf_qp *x = &w->qp[i];
 
 	for (int s = 0; s < 2; s++) {
 		struct ibv_qp_attr attr = { .qp_state = states[s] };
 		int mask = 0, rc;
 
 		if (rdma_init_qp_attr(w->c->id[i], &attr, &mask))
-			return fail_end(w, i, why(), "rdma_init_qp_attr");
+			return fail_qp(w, i, why(), "rdma_init_qp_attr");
 		if (x->flow->sl && mask & IBV_QP_AV)
 			attr.ah_attr.sl = x->flow->sl;
 		if (mask & IBV_QP_PATH_MTU && attr.path_mtu > w->p->mtu)
@@ -142,12 +142,12 @@ static int ready(struct work *w, uint32_t i)
 			attr.timeout = w->j->ack_timeout;
 		rc = ibv_modify_qp(x->qp, &attr, mask);
 		if (rc)
-			return fail_end(w, i, rc > 0 ? rc : why(), "ibv_modify_qp by librdmacm");
+			return fail_qp(w, i, rc > 0 ? rc : why(), "ibv_modify_qp by librdmacm");
 	}
 	return 0;
 }
 
-static struct rdma_conn_param parameters(const struct work *w, const struct ibcc_perf_end *x,
+static struct rdma_conn_param parameters(const struct work *w, const struct ibcc_perf_qp *x,
 					 const struct hello *h)
 {
 	return (struct rdma_conn_param){
@@ -169,40 +169,40 @@ static int connected(struct work *w, uint32_t i)
 	return 0;
 }
 
-/* Handles a peer's request to connect: to an end that is not active and not connected yet. */
+/* Handles a peer's request to connect: to a queue pair that is not active and not connected yet. */
 static int requested(struct work *w, struct rdma_cm_id *id, const struct rdma_conn_param *asked)
 {
 	struct rdma_conn_param param;
 	struct hello h = { 0, 0, 0 };
-	uint32_t i = w->c->n_ends;
+	uint32_t i = w->c->n_qps;
 
 	if (asked->private_data && asked->private_data_len >= sizeof(h))
 		memcpy(&h, asked->private_data, sizeof(h));
 	if (ntohl(h.magic) == MAGIC)
-		for (i = 0; i < w->c->n_ends; i++)
-			if (!w->end[i].spec->active && w->end[i].flow->id == ntohl(h.flow) &&
-			    w->end[i].spec->conn == ntohl(h.conn) && !w->c->id[i])
+		for (i = 0; i < w->c->n_qps; i++)
+			if (!w->qp[i].spec->active && w->qp[i].flow->id == ntohl(h.flow) &&
+			    w->qp[i].spec->conn == ntohl(h.conn) && !w->c->id[i])
 				break;
-	if (i == w->c->n_ends) {
+	if (i == w->c->n_qps) {
 		rdma_reject(id, NULL, 0);
 		rdma_destroy_id(id);
 		return 0;
 	}
 	w->c->id[i] = id;
-	id->context = &w->end[i];
+	id->context = &w->qp[i];
 	if (ready(w, i))
 		return -EIO;
-	param = parameters(w, &w->end[i], NULL);
-	return rdma_accept(id, &param) ? fail_end(w, i, why(), "rdma_accept") : 0;
+	param = parameters(w, &w->qp[i], NULL);
+	return rdma_accept(id, &param) ? fail_qp(w, i, why(), "rdma_accept") : 0;
 }
 
 static int advance(struct work *w, uint32_t i, struct rdma_cm_id *id)
 {
-	const struct ibcc_perf_end *x = &w->end[i];
+	const struct ibcc_perf_qp *x = &w->qp[i];
 	struct hello h = { htonl(MAGIC), htonl(x->flow->id), htonl(x->spec->conn) };
 	struct rdma_conn_param param = parameters(w, x, &h);
 
-	return rdma_connect(id, &param) ? fail_end(w, i, why(), "rdma_connect") : 0;
+	return rdma_connect(id, &param) ? fail_qp(w, i, why(), "rdma_connect") : 0;
 }
 
 static int take(struct work *w, const struct rdma_cm_event *event)
@@ -214,24 +214,24 @@ static int take(struct work *w, const struct rdma_cm_event *event)
 		return requested(w, id, &event->param.conn);
 	if (!id->context)
 		return 0;
-	i = (uint32_t)((struct ibcc_perf_end *)id->context - w->end);
+	i = (uint32_t)((struct ibcc_perf_qp *)id->context - w->qp);
 	switch ((int)event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		return rdma_resolve_route(id, RESOLVE_MS)
-			       ? fail_end(w, i, why(), "rdma_resolve_route")
+			       ? fail_qp(w, i, why(), "rdma_resolve_route")
 			       : 0;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED: return advance(w, i, id);
 	case RDMA_CM_EVENT_CONNECT_RESPONSE:
 		if (ready(w, i))
 			return -EIO;
-		return rdma_establish(id) ? fail_end(w, i, why(), "rdma_establish")
+		return rdma_establish(id) ? fail_qp(w, i, why(), "rdma_establish")
 					  : connected(w, i);
 	case RDMA_CM_EVENT_ESTABLISHED: return connected(w, i);
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 	case RDMA_CM_EVENT_ADDR_CHANGE: return 0;
 	default:
-		return fail_end(w, i, event->status < 0 ? -event->status : 0,
-				rdma_event_str(event->event));
+		return fail_qp(w, i, event->status < 0 ? -event->status : 0,
+			       rdma_event_str(event->event));
 	}
 }
 
@@ -244,14 +244,14 @@ static int start(struct work *w, uint32_t i, const struct ibcc_perf_cm_peer *pee
 		return ibcc_perf_fail(w->e, 0,
 				      "%s has the address %s, which is not an IP address of the "
 				      "same family as this host's",
-				      w->end[i].spec->peer, peer->address);
-	if (rdma_create_id(c->channel, &c->id[i], &w->end[i], RDMA_PS_TCP)) {
+				      w->qp[i].spec->peer, peer->address);
+	if (rdma_create_id(c->channel, &c->id[i], &w->qp[i], RDMA_PS_TCP)) {
 		c->id[i] = NULL;
-		return fail_end(w, i, why(), "rdma_create_id");
+		return fail_qp(w, i, why(), "rdma_create_id");
 	}
 	if (rdma_resolve_addr(c->id[i], (struct sockaddr *)&c->own, (struct sockaddr *)&to,
 			      RESOLVE_MS))
-		return fail_end(w, i, why(), "rdma_resolve_addr");
+		return fail_qp(w, i, why(), "rdma_resolve_addr");
 	return 0;
 }
 
@@ -284,22 +284,22 @@ static int wait_for(struct work *w, int64_t end_ms)
 	}
 	if (rdma_ack_cm_event(event)) {
 		if (copy.event == RDMA_CM_EVENT_CONNECT_REQUEST)
-			rdma_destroy_id(copy.id); /* no end owns it yet */
+			rdma_destroy_id(copy.id); /* no queue pair owns it yet */
 		return ibcc_perf_fail(w->e, why(), "rdma_ack_cm_event");
 	}
 	return take(w, &copy);
 }
 
-int ibcc_perf_cm_connect(struct ibcc_perf_cm *c, struct ibcc_perf_end *end,
+int ibcc_perf_cm_connect(struct ibcc_perf_cm *c, struct ibcc_perf_qp *qp,
 			 const struct ibcc_perf_cm_peer *peer, const struct ibcc_perf_port *p,
 			 const struct ibcc_perf_job *j, int fd, struct ibcc_why *e)
 {
-	struct work w = { c, end, p, j, e, fd, c->n_ends };
+	struct work w = { c, qp, p, j, e, fd, c->n_qps };
 	int64_t end_ms = ibcc_now_ms() + CONNECT_MS;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < c->n_ends && !rc; i++)
-		if (end[i].spec->active)
+	for (uint32_t i = 0; i < c->n_qps && !rc; i++)
+		if (qp[i].spec->active)
 			rc = start(&w, i, &peer[i]);
 	while (!rc && w.left)
 		rc = wait_for(&w, end_ms);
@@ -310,7 +310,7 @@ int ibcc_perf_cm_close(struct ibcc_perf_cm *c, struct ibcc_why *e)
 {
 	int first = 0;
 
-	for (uint32_t i = 0; c->id && i < c->n_ends; i++)
+	for (uint32_t i = 0; c->id && i < c->n_qps; i++)
 		if (c->id[i] && rdma_destroy_id(c->id[i]))
 			first = ibcc_perf_fail(e, why(), "rdma_destroy_id");
 	if (c->listen && rdma_destroy_id(c->listen))

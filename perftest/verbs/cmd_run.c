@@ -58,7 +58,7 @@ static const struct ibcc_option options[] = {
 	  .at = offsetof(struct options, settle_ms), 0, 3600000 },
 };
 
-/* What a plot shows: one stretch, or those around a command. */
+/* What a plot shows: one run, or those around a command. */
 struct plot {
 	const struct ibcc_scenario *s;
 	const struct ibcc_perf_result *result;
@@ -93,21 +93,22 @@ static bool is_good(const struct ibcc_scenario *s, const struct ibcc_perf_result
 	return !bad && messages && !r->interrupted;
 }
 
-static json_t *around_json(const struct options *o, const struct ibcc_perf_fleet *f,
+static json_t *around_json(const struct options *o, const struct ibcc_perf_hosts *hosts,
 			   const char *words)
 {
 	const struct ibcc_perf_around *a = &o->around;
-	json_t *stretches = json_array(), *kinds = json_object();
+	json_t *runs = json_array(), *kinds = json_object();
 
-	for (uint32_t i = 0; stretches && i < a->n; i++) {
-		json_t *one = ibcc_perf_report_json(f, &a->result[i]);
+	for (uint32_t i = 0; runs && i < a->n; i++) {
+		json_t *one = ibcc_perf_report_json(hosts, &a->result[i]);
 
 		if (one)
 			json_object_set_new(one, "after", json_boolean(a->is_after[i]));
-		json_array_append_new(stretches, one);
+		json_array_append_new(runs, one);
 	}
 	for (int k = IBCC_FLOW_BACKGROUND; kinds && k <= IBCC_FLOW_VICTIM; k++) {
-		struct ibcc_perf_change c = ibcc_perf_around_kind(a, f->s, (enum ibcc_flow_kind)k);
+		struct ibcc_perf_change c =
+			ibcc_perf_around_kind(a, hosts->s, (enum ibcc_flow_kind)k);
 
 		if (isnan(c.percent))
 			continue;
@@ -119,26 +120,26 @@ static json_t *around_json(const struct options *o, const struct ibcc_perf_fleet
 	}
 	return json_pack("{si ss ss? sI ss so so}", "schema", 1, "around", a->command, "undo",
 			 a->undo, "repeats", (json_int_t)a->repeats, "words", words, "change",
-			 kinds, "stretches", stretches);
+			 kinds, "runs", runs);
 }
 
-static int run_around(struct options *o, struct ibcc_perf_fleet *f, int signal_fd,
+static int run_around(struct options *o, struct ibcc_perf_hosts *hosts, int signal_fd,
 		      struct ibcc_perf_live *live, struct ibcc_why *e)
 {
 	struct ibcc_perf_around *a = &o->around;
 	char words[WORDS_BYTES];
-	int rc = ibcc_perf_around(a, f, signal_fd, o->json ? NULL : ibcc_perf_live, live,
+	int rc = ibcc_perf_around(a, hosts, signal_fd, o->json ? NULL : ibcc_perf_live, live,
 				  o->json ? NULL : stdout, e);
-	struct plot plot = { f->s, a->result, a->is_after, a->n };
+	struct plot plot = { hosts->s, a->result, a->is_after, a->n };
 
 	if (!rc) {
-		ibcc_perf_around_words(a, f->s, words, sizeof(words));
+		ibcc_perf_around_words(a, hosts->s, words, sizeof(words));
 		if (o->json)
-			rc = ibcc_report_json(around_json(o, f, words), true, stdout);
+			rc = ibcc_report_json(around_json(o, hosts, words), true, stdout);
 		else
 			printf("\n%s\n", words);
 		for (uint32_t i = 0; i < a->n; i++)
-			if (!is_good(f->s, &a->result[i]))
+			if (!is_good(hosts->s, &a->result[i]))
 				rc = ibcc_perf_fail(
 					e, 0, "measurement %u moved no data, or wrong data", i + 1);
 	}
@@ -148,17 +149,17 @@ static int run_around(struct options *o, struct ibcc_perf_fleet *f, int signal_f
 	return rc;
 }
 
-static int run_once(struct options *o, struct ibcc_perf_fleet *f, int signal_fd,
+static int run_once(struct options *o, struct ibcc_perf_hosts *hosts, int signal_fd,
 		    struct ibcc_perf_live *live, struct ibcc_why *e)
 {
 	struct ibcc_perf_result r;
-	struct plot plot = { f->s, &r, NULL, 1 };
-	int rc = ibcc_perf_stretch(f, signal_fd, o->json ? NULL : ibcc_perf_live, live, &r, e);
+	struct plot plot = { hosts->s, &r, NULL, 1 };
+	int rc = ibcc_perf_run_once(hosts, signal_fd, o->json ? NULL : ibcc_perf_live, live, &r, e);
 
 	if (!rc) {
-		rc = o->json ? ibcc_report_json(ibcc_perf_report_json(f, &r), true, stdout)
-			     : ibcc_perf_report_table(f, &r, stdout);
-		if (!rc && !is_good(f->s, &r))
+		rc = o->json ? ibcc_report_json(ibcc_perf_report_json(hosts, &r), true, stdout)
+			     : ibcc_perf_report_table(hosts, &r, stdout);
+		if (!rc && !is_good(hosts->s, &r))
 			rc = r.interrupted ? -EINTR
 					   : ibcc_perf_fail(e, 0,
 							    "the flows moved no data, or wrong "
@@ -198,9 +199,9 @@ static int catch_signals(void)
 static int run_plan(struct options *o, const struct ibcc_scenario *s)
 {
 	struct ibcc_why e = { "" };
-	struct ibcc_perf_fleet f;
+	struct ibcc_perf_hosts hosts;
 	struct ibcc_perf_live live = { .s = s, .out = stdout, .tty = isatty(STDOUT_FILENO) };
-	int rc = ibcc_perf_fleet_plan(&f, s, &e), signal_fd = -1;
+	int rc = ibcc_perf_hosts_plan(&hosts, s, &e), signal_fd = -1;
 
 	/* A script's shell makes background programs ignore SIGINT, so the signal would be lost
 	 * until the program catches it below.
@@ -208,18 +209,18 @@ static int run_plan(struct options *o, const struct ibcc_scenario *s)
 	signal(SIGINT, SIG_DFL);
 	say_what_is_left_out(s);
 	if (!rc)
-		rc = ibcc_perf_fleet_connect(&f, o->token, &e);
+		rc = ibcc_perf_hosts_connect(&hosts, o->token, &e);
 	if (!rc) {
 		/* Until here a signal just ends the program: the hosts free what they have. */
 		signal_fd = catch_signals();
-		rc = o->around.command ? run_around(o, &f, signal_fd, &live, &e)
-				       : run_once(o, &f, signal_fd, &live, &e);
+		rc = o->around.command ? run_around(o, &hosts, signal_fd, &live, &e)
+				       : run_once(o, &hosts, signal_fd, &live, &e);
 	}
 	if (*e.text)
 		fprintf(stderr, "ibcc-perf: %s\n", e.text);
 	else if (rc && rc != -EINTR)
 		fprintf(stderr, "ibcc-perf: %s\n", strerror(-rc));
-	ibcc_perf_fleet_fini(&f);
+	ibcc_perf_hosts_fini(&hosts);
 	if (signal_fd >= 0)
 		close(signal_fd);
 	return rc || fflush(stdout) ? IBCC_EXIT_ERROR : IBCC_EXIT_OK;

@@ -14,7 +14,7 @@
 void ibcc_perf_job_fini(struct ibcc_perf_job *j)
 {
 	free(j->flow);
-	free(j->end);
+	free(j->qp);
 	memset(j, 0, sizeof(*j));
 }
 
@@ -29,7 +29,7 @@ static json_t *flow_json(const struct ibcc_perf_flow *f)
 			 (json_int_t)f->off_ns, "seed", (json_int_t)f->seed, "spread", f->spread);
 }
 
-static json_t *end_json(const struct ibcc_perf_end_spec *x)
+static json_t *qp_json(const struct ibcc_perf_qp_spec *x)
 {
 	return json_pack("{sI sI sb ss}", "flow", (json_int_t)x->flow, "conn", (json_int_t)x->conn,
 			 "active", x->active, "peer", x->peer);
@@ -41,8 +41,8 @@ json_t *ibcc_perf_job_json(const struct ibcc_perf_job *j)
 
 	for (uint32_t i = 0; flows && i < j->n_flows; i++)
 		json_array_append_new(flows, flow_json(&j->flow[i]));
-	for (uint32_t i = 0; ends && i < j->n_ends; i++)
-		json_array_append_new(ends, end_json(&j->end[i]));
+	for (uint32_t i = 0; ends && i < j->n_qps; i++)
+		json_array_append_new(ends, qp_json(&j->qp[i]));
 	return json_pack("{sb ss ss si si si si si sb sb so so}", "cm", j->cm, "rdma_address",
 			 j->rdma_address, "device", j->device, "port", j->port, "gid_index",
 			 j->gid_index, "mtu_bytes", j->mtu_bytes, "ack_timeout", j->ack_timeout,
@@ -96,7 +96,7 @@ static bool read_flow(struct ibcc_perf_flow *f, json_t *o)
 	return true;
 }
 
-static bool read_end(struct ibcc_perf_end_spec *x, json_t *o, uint32_t n_flows)
+static bool read_qp(struct ibcc_perf_qp_spec *x, json_t *o, uint32_t n_flows)
 {
 	json_int_t flow, conn;
 	const char *peer;
@@ -105,7 +105,7 @@ static bool read_end(struct ibcc_perf_end_spec *x, json_t *o, uint32_t n_flows)
 	if (json_unpack(o, "{sI sI sb ss}", "flow", &flow, "conn", &conn, "active", &active, "peer",
 			&peer) ||
 	    !copy_name(x->peer, peer) || !within(flow, 0, (json_int_t)n_flows - 1) ||
-	    !within(conn, 0, IBCC_PERF_MAX_ENDS))
+	    !within(conn, 0, IBCC_PERF_MAX_QPS))
 		return false;
 	x->flow = (uint32_t)flow;
 	x->conn = (uint32_t)conn;
@@ -115,28 +115,28 @@ static bool read_end(struct ibcc_perf_end_spec *x, json_t *o, uint32_t n_flows)
 
 static int read_lists(struct ibcc_perf_job *j, json_t *flows, json_t *ends, struct ibcc_why *e)
 {
-	size_t n_flows = json_array_size(flows), n_ends = json_array_size(ends), i;
+	size_t n_flows = json_array_size(flows), n_qps = json_array_size(ends), i;
 
-	if (!n_flows || n_flows > IBCC_PERF_MAX_FLOWS || !n_ends || n_ends > IBCC_PERF_MAX_ENDS)
+	if (!n_flows || n_flows > IBCC_PERF_MAX_FLOWS || !n_qps || n_qps > IBCC_PERF_MAX_QPS)
 		return ibcc_perf_fail(e, EPROTO,
 				      "the coordinator sent a plan of %zu flow%s and %zu end%s of "
 				      "connections, which this host does not take",
-				      n_flows, ibcc_text_plural(n_flows, "", "s"), n_ends,
-				      ibcc_text_plural(n_ends, "", "s"));
+				      n_flows, ibcc_text_plural(n_flows, "", "s"), n_qps,
+				      ibcc_text_plural(n_qps, "", "s"));
 	j->flow = calloc(n_flows, sizeof(*j->flow));
-	j->end = calloc(n_ends, sizeof(*j->end));
-	if (!j->flow || !j->end)
+	j->qp = calloc(n_qps, sizeof(*j->qp));
+	if (!j->flow || !j->qp)
 		return ibcc_perf_fail(e, ENOMEM, "memory for %zu flow%s", n_flows,
 				      ibcc_text_plural(n_flows, "", "s"));
 	j->n_flows = (uint32_t)n_flows;
-	j->n_ends = (uint32_t)n_ends;
+	j->n_qps = (uint32_t)n_qps;
 	for (i = 0; i < n_flows; i++)
 		if (!read_flow(&j->flow[i], json_array_get(flows, i)))
 			return ibcc_perf_fail(
 				e, EPROTO,
 				"the coordinator sent a flow that is not valid, number %zu", i);
-	for (i = 0; i < n_ends; i++)
-		if (!read_end(&j->end[i], json_array_get(ends, i), j->n_flows))
+	for (i = 0; i < n_qps; i++)
+		if (!read_qp(&j->qp[i], json_array_get(ends, i), j->n_flows))
 			return ibcc_perf_fail(
 				e, EPROTO,
 				"the coordinator sent a connection that is not valid, number %zu",

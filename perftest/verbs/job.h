@@ -13,9 +13,9 @@
 #include "perftest/verbs/error.h"
 
 #define IBCC_PERF_MAX_FLOWS 100000u
-#define IBCC_PERF_MAX_ENDS  100000u
+#define IBCC_PERF_MAX_QPS   100000u
 
-/* A flow of which this host has an end. */
+/* A flow of which this host has a queue pair. */
 struct ibcc_perf_flow {
 	uint32_t id; /* number of the flow in the plan */
 	char name[IBCC_NAME_BYTES];
@@ -30,11 +30,11 @@ struct ibcc_perf_flow {
 	bool spread; /* each message goes by a randomly chosen connection, else by all in turn */
 };
 
-/* One end of one connection. */
-struct ibcc_perf_end_spec {
+/* One of the two queue pairs of a connection. */
+struct ibcc_perf_qp_spec {
 	uint32_t flow; /* index into the job's flows */
 	uint32_t conn; /* number of the connection in the flow */
-	bool active;   /* posts the messages; the other end only lends memory, or receives */
+	bool active;   /* posts the messages; the other only lends memory, or receives */
 	char peer[IBCC_NAME_BYTES];
 };
 
@@ -47,9 +47,9 @@ struct ibcc_perf_job {
 	bool polling, verify;
 	bool cm;                               /* connections by librdmacm */
 	char rdma_address[IBCC_ADDRESS_BYTES]; /* where librdmacm listens */
-	uint32_t n_flows, n_ends;
+	uint32_t n_flows, n_qps;
 	struct ibcc_perf_flow *flow;
-	struct ibcc_perf_end_spec *end;
+	struct ibcc_perf_qp_spec *qp;
 };
 
 void ibcc_perf_job_fini(struct ibcc_perf_job *j);

@@ -132,9 +132,9 @@ static void print_counters(json_t *counters, FILE *out)
 	fputc('\n', out);
 }
 
-static void notes(const struct ibcc_perf_fleet *fleet, const struct ibcc_perf_result *r, FILE *out)
+static void notes(const struct ibcc_perf_hosts *hosts, const struct ibcc_perf_result *r, FILE *out)
 {
-	const struct ibcc_scenario *s = fleet->s;
+	const struct ibcc_scenario *s = hosts->s;
 	const char *host;
 	json_t *counters;
 
@@ -161,7 +161,7 @@ static void notes(const struct ibcc_perf_fleet *fleet, const struct ibcc_perf_re
 	}
 }
 
-int ibcc_perf_report_table(const struct ibcc_perf_fleet *fleet, const struct ibcc_perf_result *r,
+int ibcc_perf_report_table(const struct ibcc_perf_hosts *hosts, const struct ibcc_perf_result *r,
 			   FILE *out)
 {
 	static const struct ibcc_table_column columns[] = {
@@ -169,7 +169,7 @@ int ibcc_perf_report_table(const struct ibcc_perf_fleet *fleet, const struct ibc
 		{ "MESSAGES/S", IBCC_RIGHT }, { "P50 US", IBCC_RIGHT }, { "P99 US", IBCC_RIGHT },
 		{ "P99.9 US", IBCC_RIGHT },   { "MAX US", IBCC_RIGHT },
 	};
-	const struct ibcc_scenario *s = fleet->s;
+	const struct ibcc_scenario *s = hosts->s;
 	struct libscols_table *t = ibcc_table_new(columns, sizeof(columns) / sizeof(*columns), out);
 	int rc = t ? 0 : -ENOMEM;
 
@@ -184,7 +184,7 @@ int ibcc_perf_report_table(const struct ibcc_perf_fleet *fleet, const struct ibc
 			fprintf(out, "%s flows together: %.1f Mb/s\n",
 				ibcc_perf_kind_name((enum ibcc_flow_kind)k),
 				ibcc_perf_kind_mbps(s, r, (enum ibcc_flow_kind)k));
-	notes(fleet, r, out);
+	notes(hosts, r, out);
 	return rc ? rc : ferror(out) ? -EIO : 0;
 }
 
@@ -228,12 +228,12 @@ static json_t *samples_json(const struct ibcc_perf_result *r)
 	return list;
 }
 
-static json_t *hosts_json(const struct ibcc_perf_fleet *f, const struct ibcc_perf_result *r)
+static json_t *hosts_json(const struct ibcc_perf_hosts *hosts, const struct ibcc_perf_result *r)
 {
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; list && i < f->n_members; i++) {
-		const struct ibcc_perf_member *m = &f->member[i];
+	for (uint32_t i = 0; list && i < hosts->n_hosts; i++) {
+		const struct ibcc_perf_host *m = &hosts->host[i];
 		const json_t *counters = json_object_get(r->counters, m->name);
 		json_int_t retries = ibcc_perf_counters_retries(counters);
 
@@ -248,9 +248,9 @@ static json_t *hosts_json(const struct ibcc_perf_fleet *f, const struct ibcc_per
 	return list;
 }
 
-json_t *ibcc_perf_report_json(const struct ibcc_perf_fleet *f, const struct ibcc_perf_result *r)
+json_t *ibcc_perf_report_json(const struct ibcc_perf_hosts *hosts, const struct ibcc_perf_result *r)
 {
-	const struct ibcc_scenario *s = f->s;
+	const struct ibcc_scenario *s = hosts->s;
 	json_t *flows = json_array(), *kinds = json_object();
 
 	for (uint32_t i = 0; flows && i < s->n_flows; i++)
@@ -262,11 +262,11 @@ json_t *ibcc_perf_report_json(const struct ibcc_perf_fleet *f, const struct ibcc
 						    s, r, (enum ibcc_flow_kind)k)));
 	return json_pack("{si so sf sb so so so so}", "schema", JSON_SCHEMA, "plan",
 			 ibcc_json_text(s->name), "window_s", r->window_s, "interrupted",
-			 r->interrupted, "mbps", kinds, "flows", flows, "hosts", hosts_json(f, r),
-			 "samples", samples_json(r));
+			 r->interrupted, "mbps", kinds, "flows", flows, "hosts",
+			 hosts_json(hosts, r), "samples", samples_json(r));
 }
 
-/* Curves over all stretches, one stretch after the other. */
+/* Curves over all runs, one after the other. */
 struct curves {
 	struct ibcc_plot_series series[IBCC_PLOT_MAX_SERIES];
 	struct ibcc_plot_mark *mark;

@@ -15,7 +15,7 @@
 #include "perftest/verbs/wire.h"
 
 #define HELLO_TIMEOUT_MS 10000
-#define IDLE_TIMEOUT_MS  (24 * 3600 * 1000) /* a command between two stretches may take long */
+#define IDLE_TIMEOUT_MS  (24 * 3600 * 1000) /* a command between two runs may take long */
 #define HELLO_MAX        4096u
 #define MIN_REPORT_NS    1000000
 
@@ -28,7 +28,7 @@ struct session {
 	enum stage stage;
 	struct ibcc_perf_job job;
 	struct ibcc_perf_port port;
-	struct ibcc_perf_end *end;
+	struct ibcc_perf_qp *qp;
 	struct ibcc_perf_cm cm;
 	struct ibcc_perf_traffic traffic;
 	json_t *counters;                  /* at the start of a run */
@@ -85,17 +85,16 @@ static int open_ends(struct session *s)
 	uint32_t i, n = 0;
 	int rc;
 
-	for (i = 0; i < s->job.n_ends; i++)
-		n += ibcc_perf_end_completions(&s->job.flow[s->job.end[i].flow],
-					       s->job.end[i].active);
+	for (i = 0; i < s->job.n_qps; i++)
+		n += ibcc_perf_qp_completions(&s->job.flow[s->job.qp[i].flow], s->job.qp[i].active);
 	rc = ibcc_perf_port_completions(&s->port, n ? n : 1, s->e);
-	s->end = calloc(s->job.n_ends, sizeof(*s->end));
-	if (!rc && !s->end)
-		rc = ibcc_perf_fail(s->e, ENOMEM, "memory for %u connection%s", s->job.n_ends,
-				    ibcc_text_plural(s->job.n_ends, "", "s"));
-	for (i = 0; i < s->job.n_ends && !rc; i++)
-		rc = ibcc_perf_end_open(&s->end[i], &s->port, &s->job.flow[s->job.end[i].flow],
-					&s->job.end[i], i, s->e);
+	s->qp = calloc(s->job.n_qps, sizeof(*s->qp));
+	if (!rc && !s->qp)
+		rc = ibcc_perf_fail(s->e, ENOMEM, "memory for %u connection%s", s->job.n_qps,
+				    ibcc_text_plural(s->job.n_qps, "", "s"));
+	for (i = 0; i < s->job.n_qps && !rc; i++)
+		rc = ibcc_perf_qp_open(&s->qp[i], &s->port, &s->job.flow[s->job.qp[i].flow],
+				       &s->job.qp[i], i, s->e);
 	return rc;
 }
 
@@ -109,15 +108,14 @@ static int open_job(struct session *s, const json_t *o, json_t **answer)
 	if (!rc)
 		rc = open_ends(s);
 	if (!rc && s->job.cm)
-		rc = ibcc_perf_cm_listen(&s->cm, s->job.rdma_address, s->job.n_ends, &s->port,
-					 s->e);
+		rc = ibcc_perf_cm_listen(&s->cm, s->job.rdma_address, s->job.n_qps, &s->port, s->e);
 	if (!rc)
-		rc = ibcc_perf_traffic_init(&s->traffic, &s->job, &s->port, s->end, s->e);
+		rc = ibcc_perf_traffic_init(&s->traffic, &s->job, &s->port, s->qp, s->e);
 	if (rc)
 		return rc;
 	ends = json_array();
-	for (uint32_t i = 0; ends && i < s->job.n_ends; i++)
-		json_array_append_new(ends, ibcc_perf_address_json(&s->end[i].local));
+	for (uint32_t i = 0; ends && i < s->job.n_qps; i++)
+		json_array_append_new(ends, ibcc_perf_address_json(&s->qp[i].local));
 	s->stage = OPENED;
 	*answer = json_pack(
 		"{sb si ss si sI ss so}", "ok", 1, "cm_port", s->cm.port, "device", s->port.name,
@@ -129,14 +127,14 @@ static int open_job(struct session *s, const json_t *o, json_t **answer)
 
 static int connect_by_cm(struct session *s, const json_t *ends)
 {
-	struct ibcc_perf_cm_peer *peer = calloc(s->job.n_ends, sizeof(*peer));
+	struct ibcc_perf_cm_peer *peer = calloc(s->job.n_qps, sizeof(*peer));
 	const char *address;
 	int rc = peer ? 0
-		      : ibcc_perf_fail(s->e, ENOMEM, "memory for %u connection%s", s->job.n_ends,
-				       ibcc_text_plural(s->job.n_ends, "", "s")),
+		      : ibcc_perf_fail(s->e, ENOMEM, "memory for %u connection%s", s->job.n_qps,
+				       ibcc_text_plural(s->job.n_qps, "", "s")),
 	    port;
 
-	for (uint32_t i = 0; i < s->job.n_ends && !rc; i++)
+	for (uint32_t i = 0; i < s->job.n_qps && !rc; i++)
 		if (json_unpack(json_array_get(ends, i), "{ss si}", "cm_address", &address,
 				"cm_port", &port) ||
 		    port < 0 || port > UINT16_MAX ||
@@ -149,8 +147,7 @@ static int connect_by_cm(struct session *s, const json_t *ends)
 		else
 			peer[i].port = (uint16_t)port;
 	if (!rc)
-		rc = ibcc_perf_cm_connect(&s->cm, s->end, peer, &s->port, &s->job, s->wire.fd,
-					  s->e);
+		rc = ibcc_perf_cm_connect(&s->cm, s->qp, peer, &s->port, &s->job, s->wire.fd, s->e);
 	free(peer);
 	return rc;
 }
@@ -160,19 +157,19 @@ static int connect_ends(struct session *s, const json_t *o, json_t **answer)
 	json_t *ends = json_object_get(o, "ends");
 	int rc = 0;
 
-	if (json_array_size(ends) != s->job.n_ends)
+	if (json_array_size(ends) != s->job.n_qps)
 		return ibcc_perf_fail(
 			s->e, EPROTO, "the coordinator sent %zu address%s for %u connection%s",
 			json_array_size(ends), ibcc_text_plural(json_array_size(ends), "", "es"),
-			s->job.n_ends, ibcc_text_plural(s->job.n_ends, "", "s"));
-	for (uint32_t i = 0; i < s->job.n_ends && !rc; i++)
-		if (ibcc_perf_address_read(&s->end[i].remote, json_array_get(ends, i)))
+			s->job.n_qps, ibcc_text_plural(s->job.n_qps, "", "s"));
+	for (uint32_t i = 0; i < s->job.n_qps && !rc; i++)
+		if (ibcc_perf_address_read(&s->qp[i].remote, json_array_get(ends, i)))
 			rc = ibcc_perf_fail(s->e, EPROTO,
 					    "the coordinator sent an address that is not valid, of "
 					    "connection %u",
 					    i);
-	for (uint32_t i = 0; i < s->job.n_ends && !rc && !s->job.cm; i++)
-		rc = ibcc_perf_end_connect(&s->end[i], &s->port, &s->job, s->e);
+	for (uint32_t i = 0; i < s->job.n_qps && !rc && !s->job.cm; i++)
+		rc = ibcc_perf_qp_connect(&s->qp[i], &s->port, &s->job, s->e);
 	if (!rc && s->job.cm)
 		rc = connect_by_cm(s, ends);
 	if (rc)
@@ -214,7 +211,7 @@ static int report(void *arg, uint64_t now_ns)
 	for (uint32_t i = 0; flows && i < s->job.n_flows; i++) {
 		const struct ibcc_perf_stream *t = &s->traffic.stream[i];
 
-		if (t->n_ends)
+		if (t->n_qps)
 			json_array_append_new(flows, json_pack("[I,I,I]", (json_int_t)t->flow->id,
 							       (json_int_t)t->tally.bytes,
 							       (json_int_t)t->tally.messages));
@@ -246,10 +243,10 @@ static json_t *results(struct session *s)
 	uint32_t i;
 
 	for (i = 0; flows && i < s->job.n_flows; i++)
-		if (s->traffic.stream[i].n_ends)
+		if (s->traffic.stream[i].n_qps)
 			json_array_append_new(flows, flow_result(&s->traffic.stream[i]));
-	for (i = 0; ends && i < s->job.n_ends; i++) {
-		const struct ibcc_perf_end *x = &s->end[i];
+	for (i = 0; ends && i < s->job.n_qps; i++) {
+		const struct ibcc_perf_qp *x = &s->qp[i];
 
 		if (x->received || x->verified)
 			json_array_append_new(ends, json_pack("{sI sI sI sI}", "id",
@@ -311,9 +308,9 @@ static void close_all(struct session *s)
 {
 	ibcc_perf_traffic_fini(&s->traffic);
 	ibcc_perf_cm_close(&s->cm, s->e);
-	for (uint32_t i = 0; s->end && i < s->job.n_ends; i++)
-		ibcc_perf_end_close(&s->end[i], s->e);
-	free(s->end);
+	for (uint32_t i = 0; s->qp && i < s->job.n_qps; i++)
+		ibcc_perf_qp_close(&s->qp[i], s->e);
+	free(s->qp);
 	ibcc_perf_port_close(&s->port, s->e);
 	ibcc_perf_job_fini(&s->job);
 	json_decref(s->counters);

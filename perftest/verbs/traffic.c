@@ -28,40 +28,40 @@ struct run {
 };
 
 int ibcc_perf_traffic_init(struct ibcc_perf_traffic *t, const struct ibcc_perf_job *j,
-			   struct ibcc_perf_port *p, struct ibcc_perf_end *ends, struct ibcc_why *e)
+			   struct ibcc_perf_port *p, struct ibcc_perf_qp *qps, struct ibcc_why *e)
 {
 	uint32_t i;
 
-	*t = (struct ibcc_perf_traffic){ .job = j, .port = p, .end = ends };
+	*t = (struct ibcc_perf_traffic){ .job = j, .port = p, .qp = qps };
 	t->stream = calloc(j->n_flows, sizeof(*t->stream));
 	if (!t->stream)
 		return ibcc_perf_fail(e, ENOMEM, "memory for %u flow%s", j->n_flows,
 				      ibcc_text_plural(j->n_flows, "", "s"));
 	for (i = 0; i < j->n_flows; i++)
 		t->stream[i].flow = &j->flow[i];
-	for (i = 0; i < j->n_ends; i++)
-		t->stream[j->end[i].flow].n_ends += j->end[i].active;
+	for (i = 0; i < j->n_qps; i++)
+		t->stream[j->qp[i].flow].n_qps += j->qp[i].active;
 	for (i = 0; i < j->n_flows; i++) {
 		struct ibcc_perf_stream *s = &t->stream[i];
 
-		s->end = calloc(s->n_ends + 1u, sizeof(*s->end));
-		if (!s->end)
-			return ibcc_perf_fail(e, ENOMEM, "memory for %u connection%s", s->n_ends,
-					      ibcc_text_plural(s->n_ends, "", "s"));
+		s->qp = calloc(s->n_qps + 1u, sizeof(*s->qp));
+		if (!s->qp)
+			return ibcc_perf_fail(e, ENOMEM, "memory for %u connection%s", s->n_qps,
+					      ibcc_text_plural(s->n_qps, "", "s"));
 		/* Without a rate, nothing would hold the flow back. */
-		if (s->n_ends && ibcc_arrivals_paced(s->flow->arrivals) &&
+		if (s->n_qps && ibcc_arrivals_paced(s->flow->arrivals) &&
 		    !(s->flow->rate_mbps > 0) && !p->rate_mbps)
 			return ibcc_perf_fail(e, 0,
 					      "%s port %u reports no link rate, of which the load "
 					      "of flow %s is a share: give the flow a rate",
 					      p->name, p->num, s->flow->name);
-		s->n_ends = 0;
+		s->n_qps = 0;
 	}
-	for (i = 0; i < j->n_ends; i++) {
-		struct ibcc_perf_stream *s = &t->stream[j->end[i].flow];
+	for (i = 0; i < j->n_qps; i++) {
+		struct ibcc_perf_stream *s = &t->stream[j->qp[i].flow];
 
-		if (j->end[i].active)
-			s->end[s->n_ends++] = i;
+		if (j->qp[i].active)
+			s->qp[s->n_qps++] = i;
 	}
 	return 0;
 }
@@ -69,7 +69,7 @@ int ibcc_perf_traffic_init(struct ibcc_perf_traffic *t, const struct ibcc_perf_j
 void ibcc_perf_traffic_fini(struct ibcc_perf_traffic *t)
 {
 	for (uint32_t i = 0; t->stream && i < t->job->n_flows; i++)
-		free(t->stream[i].end);
+		free(t->stream[i].qp);
 	free(t->stream);
 	memset(t, 0, sizeof(*t));
 }
@@ -100,18 +100,18 @@ static void reset(struct ibcc_perf_traffic *t)
 		};
 		ibcc_perf_pace_start(&s->pace);
 	}
-	for (uint32_t i = 0; i < t->job->n_ends; i++)
-		t->end[i].received = t->end[i].verified = t->end[i].bad = 0;
+	for (uint32_t i = 0; i < t->job->n_qps; i++)
+		t->qp[i].received = t->qp[i].verified = t->qp[i].bad = 0;
 	t->on_way = 0;
 }
 
-static struct ibcc_perf_end *choose(struct ibcc_perf_traffic *t, struct ibcc_perf_stream *s,
-				    uint32_t *number)
+static struct ibcc_perf_qp *choose(struct ibcc_perf_traffic *t, struct ibcc_perf_stream *s,
+				   uint32_t *number)
 {
-	uint32_t k = s->flow->spread ? ibcc_rng_below(&s->rng, s->n_ends) : s->cursor++ % s->n_ends;
+	uint32_t k = s->flow->spread ? ibcc_rng_below(&s->rng, s->n_qps) : s->cursor++ % s->n_qps;
 
-	*number = s->end[k];
-	return &t->end[*number];
+	*number = s->qp[k];
+	return &t->qp[*number];
 }
 
 /* Posts all messages that are due and fit the windows. */
@@ -125,11 +125,11 @@ static int post_due(struct run *r, uint64_t now_ns)
 	for (i = 0; i < t->job->n_flows; i++) {
 		struct ibcc_perf_stream *s = &t->stream[i];
 
-		while (s->n_ends && s->on_way < s->flow->window &&
+		while (s->n_qps && s->on_way < s->flow->window &&
 		       ibcc_perf_pace_take(&s->pace, now_ns, &due)) {
-			struct ibcc_perf_end *x = choose(t, s, &number);
+			struct ibcc_perf_qp *x = choose(t, s, &number);
 
-			rc = ibcc_perf_end_post(x, number, due, t->job->verify, r->e);
+			rc = ibcc_perf_qp_post(x, number, due, t->job->verify, r->e);
 			if (rc)
 				return rc;
 			s->on_way++;
@@ -139,13 +139,13 @@ static int post_due(struct run *r, uint64_t now_ns)
 	return 0;
 }
 
-static int completion_error(struct run *r, const struct ibv_wc *wc, const struct ibcc_perf_end *x)
+static int completion_error(struct run *r, const struct ibv_wc *wc, const struct ibcc_perf_qp *x)
 {
 	uint64_t done = x->spec->active ? x->posted : x->received;
 	char name[200];
 
 	return ibcc_perf_fail(r->e, 0, "%s: a work request failed after %llu message%s: %s%s",
-			      ibcc_perf_end_name(x, name, sizeof(name)), (unsigned long long)done,
+			      ibcc_perf_qp_name(x, name, sizeof(name)), (unsigned long long)done,
 			      ibcc_text_plural(done, "", "s"), ibv_wc_status_str(wc->status),
 			      wc->status == IBV_WC_RETRY_EXC_ERR
 				      ? " (the peer does not answer, or the path to it is broken)"
@@ -156,21 +156,21 @@ static int take(struct run *r, const struct ibv_wc *wc, uint64_t now_ns)
 {
 	struct ibcc_perf_traffic *t = r->t;
 	uint32_t number = (uint32_t)(wc->wr_id >> 32), slot = (uint32_t)wc->wr_id;
-	struct ibcc_perf_end *x;
+	struct ibcc_perf_qp *x;
 	struct ibcc_perf_stream *s;
 
-	if (number >= t->job->n_ends || slot >= t->end[number].slots)
+	if (number >= t->job->n_qps || slot >= t->qp[number].slots)
 		return ibcc_perf_fail(r->e, 0,
 				      "%s reported a completion for a work request that ibcc-perf "
 				      "never posted: its driver is faulty",
 				      t->port->name);
-	x = &t->end[number];
+	x = &t->qp[number];
 	s = &t->stream[x->spec->flow];
 	if (wc->status != IBV_WC_SUCCESS)
 		return completion_error(r, wc, x);
 	if (!x->spec->active)
-		return ibcc_perf_end_received(x, number, slot, t->job->verify, wc->byte_len, r->e);
-	ibcc_perf_end_done(x, slot, t->job->verify);
+		return ibcc_perf_qp_received(x, number, slot, t->job->verify, wc->byte_len, r->e);
+	ibcc_perf_qp_done(x, slot, t->job->verify);
 	s->on_way--;
 	t->on_way--;
 	s->tally.messages++;
@@ -218,7 +218,7 @@ static uint64_t next_ns(const struct run *r, uint64_t now_ns)
 	for (uint32_t i = 0; i < t->job->n_flows; i++) {
 		const struct ibcc_perf_stream *s = &t->stream[i];
 
-		if (s->n_ends && s->on_way < s->flow->window)
+		if (s->n_qps && s->on_way < s->flow->window)
 			at = earlier(at, ibcc_perf_pace_next(&s->pace, now_ns));
 	}
 	return at;
@@ -309,7 +309,7 @@ static int keep_time(struct run *r, uint64_t now_ns)
 		r->t->to_ns = earlier(r->t->to_ns, now_ns);
 		/* Messages that a sender did not get to send by then count as missed. */
 		for (uint32_t i = 0; i < r->t->job->n_flows; i++)
-			if (r->t->stream[i].n_ends)
+			if (r->t->stream[i].n_qps)
 				ibcc_perf_pace_end(&r->t->stream[i].pace, r->t->to_ns);
 	}
 	if (r->finishing && !r->finished && !r->t->on_way) {
@@ -377,7 +377,7 @@ int ibcc_perf_traffic_run(struct ibcc_perf_traffic *t, uint64_t from_ns, uint64_
 		while (rc > 0);
 	if (rc)
 		return rc;
-	for (uint32_t i = 0; t->job->verify && i < t->job->n_ends; i++)
-		ibcc_perf_end_verify_written(&t->end[i]);
+	for (uint32_t i = 0; t->job->verify && i < t->job->n_qps; i++)
+		ibcc_perf_qp_verify_written(&t->qp[i]);
 	return 0;
 }

@@ -5,21 +5,22 @@
 #ifndef PERFTEST_VERBS_TRAFFIC_H
 #define PERFTEST_VERBS_TRAFFIC_H
 
-#include "perftest/verbs/end.h"
 #include "perftest/verbs/hist.h"
 #include "perftest/verbs/pace.h"
+#include "perftest/verbs/qp.h"
 
 /* What this host knows of a flow. */
 struct ibcc_perf_tally {
 	uint64_t messages;                          /* complete messages in all */
 	uint64_t bytes;                             /* complete octets since the start */
 	uint64_t measured_messages, measured_bytes; /* in the measuring window */
-	struct ibcc_perf_hist latency; /* from due to complete, in the window; of the active end */
+	struct ibcc_perf_hist
+		latency; /* from due to complete, in the window; of the active queue pair */
 };
 
 struct ibcc_perf_stream {
 	const struct ibcc_perf_flow *flow;
-	uint32_t *end, n_ends; /* active ends; none if this host only lends memory */
+	uint32_t *qp, n_qps; /* active queue pairs; none if this host only lends memory */
 	uint32_t cursor, on_way;
 	uint64_t rng;
 	struct ibcc_perf_pace pace;
@@ -29,7 +30,7 @@ struct ibcc_perf_stream {
 struct ibcc_perf_traffic {
 	const struct ibcc_perf_job *job;
 	struct ibcc_perf_port *port;
-	struct ibcc_perf_end *end;       /* [job->n_ends] */
+	struct ibcc_perf_qp *qp;         /* [job->n_qps] */
 	struct ibcc_perf_stream *stream; /* [job->n_flows] */
 	uint64_t from_ns, to_ns;         /* the measuring window, in time since the start */
 	uint64_t on_way, epoch_ns;
@@ -51,10 +52,10 @@ struct ibcc_perf_listener {
 	uint64_t report_ns;
 };
 
-/* Makes streams over connected ends. 0 or -ENOMEM; *t needs ibcc_perf_traffic_fini() then, too. */
+/* Makes streams over connected queue pairs. 0 or -ENOMEM; *t needs ibcc_perf_traffic_fini() then,
+ * too. */
 int ibcc_perf_traffic_init(struct ibcc_perf_traffic *t, const struct ibcc_perf_job *j,
-			   struct ibcc_perf_port *p, struct ibcc_perf_end *ends,
-			   struct ibcc_why *e);
+			   struct ibcc_perf_port *p, struct ibcc_perf_qp *qps, struct ibcc_why *e);
 void ibcc_perf_traffic_fini(struct ibcc_perf_traffic *t);
 
 /* Runs from now to to_ns, and measures from from_ns on. Then it waits for messages under way,

@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "perftest/verbs/run.h"
 #include "perftest/verbs/session.h"
-#include "perftest/verbs/stretch.h"
 #include "tests/double/verbs.h"
 #include "tests/unit/scenarios.h"
 
@@ -26,7 +26,7 @@ struct perf_host {
 struct perf {
 	struct perf_host host[PERF_HOSTS];
 	struct ibcc_scenario s;
-	struct ibcc_perf_fleet fleet;
+	struct ibcc_perf_hosts hosts;
 	struct ibcc_perf_result result;
 	struct ibcc_why e; /* error of the coordinator */
 	const char *token; /* token of the hosts */
@@ -86,7 +86,7 @@ static inline void perf_start(struct perf *p, const char *plan)
 
 static inline void perf_end(struct perf *p)
 {
-	ibcc_perf_fleet_fini(&p->fleet);
+	ibcc_perf_hosts_fini(&p->hosts);
 	for (int i = 0; i < PERF_HOSTS; i++) {
 		shutdown(p->host[i].listen_fd, SHUT_RDWR);
 		pthread_join(p->host[i].thread, NULL);
@@ -99,12 +99,12 @@ static inline void perf_end(struct perf *p)
 /* Connects and runs once, with a host's token. */
 static inline int perf_run(struct perf *p, const char *token)
 {
-	int rc = ibcc_perf_fleet_plan(&p->fleet, &p->s, &p->e);
+	int rc = ibcc_perf_hosts_plan(&p->hosts, &p->s, &p->e);
 
 	if (!rc)
-		rc = ibcc_perf_fleet_connect(&p->fleet, token, &p->e);
+		rc = ibcc_perf_hosts_connect(&p->hosts, token, &p->e);
 	if (!rc)
-		rc = ibcc_perf_stretch(&p->fleet, -1, NULL, NULL, &p->result, &p->e);
+		rc = ibcc_perf_run_once(&p->hosts, -1, NULL, NULL, &p->result, &p->e);
 	return rc;
 }
 
@@ -115,7 +115,7 @@ static inline int perf_whole(struct perf *p, const char *plan)
 
 	perf_start(p, plan);
 	rc = perf_run(p, NULL);
-	ibcc_perf_fleet_fini(&p->fleet); /* hangs up */
+	ibcc_perf_hosts_fini(&p->hosts); /* hangs up */
 	for (int i = 0; i < PERF_HOSTS; i++)
 		shutdown(p->host[i].listen_fd, SHUT_RDWR);
 	for (int i = 0; i < PERF_HOSTS; i++) {

@@ -29,10 +29,10 @@ static int run(struct ibcc_perf_around *a, struct perf *p, const char *plan)
 	int rc;
 
 	perf_start(p, plan);
-	rc = ibcc_perf_fleet_plan(&p->fleet, &p->s, &p->e);
+	rc = ibcc_perf_hosts_plan(&p->hosts, &p->s, &p->e);
 	if (!rc)
-		rc = ibcc_perf_fleet_connect(&p->fleet, NULL, &p->e);
-	return rc ? rc : ibcc_perf_around(a, &p->fleet, -1, NULL, NULL, NULL, &p->e);
+		rc = ibcc_perf_hosts_connect(&p->hosts, NULL, &p->e);
+	return rc ? rc : ibcc_perf_around(a, &p->hosts, -1, NULL, NULL, NULL, &p->e);
 }
 
 static void test_order(void **state)
@@ -87,12 +87,12 @@ static void test_failures(void **state)
 	a.command = "true";
 	double_reset();
 	perf_start(&p, PLAN);
-	assert_int_equal(ibcc_perf_fleet_plan(&p.fleet, &p.s, &p.e), 0);
-	assert_int_equal(ibcc_perf_fleet_connect(&p.fleet, NULL, &p.e), 0);
+	assert_int_equal(ibcc_perf_hosts_plan(&p.hosts, &p.s, &p.e), 0);
+	assert_int_equal(ibcc_perf_hosts_connect(&p.hosts, NULL, &p.e), 0);
 	double_verbs.fail_verb = "ibv_post_send";
 	double_verbs.fail_nth = 1;
 	double_verbs.hits = 0;
-	assert_int_not_equal(ibcc_perf_around(&a, &p.fleet, -1, NULL, NULL, NULL, &p.e), 0);
+	assert_int_not_equal(ibcc_perf_around(&a, &p.hosts, -1, NULL, NULL, NULL, &p.e), 0);
 	assert_non_null(strstr(p.e.text, "ibv_post_send"));
 	assert_int_equal(lines(files_path("undid")), 0); /* it failed before the command */
 	ibcc_perf_around_fini(&a);
@@ -169,7 +169,7 @@ static void test_report(void **state)
 	(void)state;
 	perf_start(&p, PLAN);
 	assert_int_equal(perf_run(&p, NULL), 0);
-	o = ibcc_perf_report_json(&p.fleet, &p.result);
+	o = ibcc_perf_report_json(&p.hosts, &p.result);
 	assert_int_equal(json_integer_value(json_object_get(o, "schema")), 1);
 	assert_int_equal(json_array_size(json_object_get(o, "flows")), 3);
 	assert_int_equal(json_array_size(json_object_get(o, "hosts")), 4);

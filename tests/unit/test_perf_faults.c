@@ -221,9 +221,9 @@ static void *cut(void *arg)
 
 	while (double_calls("ibv_post_send") < 10)
 		sleep_ms(1);
-	for (uint32_t i = 0; i < c->p->fleet.n_members; i++)
-		if (c->all || !strcmp(c->p->fleet.member[i].name, "b"))
-			shutdown(c->p->fleet.member[i].wire.fd, SHUT_RDWR);
+	for (uint32_t i = 0; i < c->p->hosts.n_hosts; i++)
+		if (c->all || !strcmp(c->p->hosts.host[i].name, "b"))
+			shutdown(c->p->hosts.host[i].wire.fd, SHUT_RDWR);
 	return NULL;
 }
 

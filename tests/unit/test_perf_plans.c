@@ -2,7 +2,7 @@
 /* Plans: scenario files with hosts, their mistakes, those that are ready-made, and what they ask of
  * each host.
  */
-#include "perftest/verbs/fleet.h"
+#include "perftest/verbs/hosts.h"
 #include "perftest/verbs/plans.h"
 #include "tests/unit/scenarios.h"
 
@@ -65,7 +65,7 @@ static void test_ready_made(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		struct ibcc_why e = { "" };
-		struct ibcc_perf_fleet f;
+		struct ibcc_perf_hosts f;
 		struct ibcc_scenario s;
 		const char *path = files_path("plan.yaml");
 		FILE *out = fopen(path, "w");
@@ -77,9 +77,9 @@ static void test_ready_made(void **state)
 		assert_string_equal(s.name, names[i]);
 		assert_int_equal(s.verbs.n_hosts, 5);
 		assert_string_equal(s.verbs.host[1].address, "10.0.0.2:99");
-		assert_int_equal(ibcc_perf_fleet_plan(&f, &s, &e), 0);
-		assert_int_equal(f.n_members, 5);
-		ibcc_perf_fleet_fini(&f);
+		assert_int_equal(ibcc_perf_hosts_plan(&f, &s, &e), 0);
+		assert_int_equal(f.n_hosts, 5);
+		ibcc_perf_hosts_fini(&f);
 		ibcc_scenario_fini(&s);
 	}
 	assert_int_equal(ibcc_perf_plan_write("hotspot", hosts, 4, stdout), -EINVAL);
@@ -89,11 +89,11 @@ static void test_ready_made(void **state)
 		-EINVAL);
 }
 
-/* Which host posts, and to which: an end at each side of each connection. */
+/* Which host posts, and to which: a queue pair at each side of each connection. */
 static void test_jobs(void **state)
 {
 	struct ibcc_why e = { "" };
-	struct ibcc_perf_fleet f;
+	struct ibcc_perf_hosts f;
 	struct ibcc_scenario s;
 	struct ibcc_perf_job back;
 	json_t *o;
@@ -105,25 +105,25 @@ static void test_jobs(void **state)
 		     "window_messages: 3, start_ms: 0.5}\n"
 		     "model: {packet_bytes: 1000, header_bytes: 250}\n",
 		&s);
-	assert_int_equal(ibcc_perf_fleet_plan(&f, &s, &e), 0);
-	assert_int_equal(f.n_members, 3); /* idle has nothing to do */
+	assert_int_equal(ibcc_perf_hosts_plan(&f, &s, &e), 0);
+	assert_int_equal(f.n_hosts, 3); /* idle has nothing to do */
 	assert_int_equal(f.n_conns, 3);
-	assert_true(f.member[0].sends && f.member[1].sends && !f.member[2].sends);
-	assert_int_equal(f.member[1].job.n_ends, 3);
-	assert_false(f.member[1].job.end[0].active);
-	assert_true(f.member[1].job.end[2].active); /* b reads from c */
-	assert_string_equal(f.member[1].job.end[2].peer, "c");
+	assert_true(f.host[0].sends && f.host[1].sends && !f.host[2].sends);
+	assert_int_equal(f.host[1].job.n_qps, 3);
+	assert_false(f.host[1].job.qp[0].active);
+	assert_true(f.host[1].job.qp[2].active); /* b reads from c */
+	assert_string_equal(f.host[1].job.qp[2].peer, "c");
 	/* Headers are no payload. */
-	assert_true(f.member[0].job.flow[0].load == 0.4);
-	assert_int_equal(f.member[2].job.flow[0].window, 3);
-	assert_int_equal(f.member[2].job.flow[0].start_ns, 500000);
+	assert_true(f.host[0].job.flow[0].load == 0.4);
+	assert_int_equal(f.host[2].job.flow[0].window, 3);
+	assert_int_equal(f.host[2].job.flow[0].start_ns, 500000);
 	/* It is the same behind the network. */
-	o = ibcc_perf_job_json(&f.member[1].job);
+	o = ibcc_perf_job_json(&f.host[1].job);
 	assert_int_equal(ibcc_perf_job_read(&back, o, &e), 0);
-	assert_int_equal(back.n_ends, 3);
-	assert_int_equal(back.end[2].flow, f.member[1].job.end[2].flow);
-	assert_true(back.end[2].active);
-	assert_string_equal(back.end[2].peer, "c");
+	assert_int_equal(back.n_qps, 3);
+	assert_int_equal(back.qp[2].flow, f.host[1].job.qp[2].flow);
+	assert_true(back.qp[2].active);
+	assert_string_equal(back.qp[2].peer, "c");
 	assert_string_equal(back.flow[1].name, "r");
 	ibcc_perf_job_fini(&back);
 	/* But for what no host may ask. */
@@ -131,7 +131,7 @@ static void test_jobs(void **state)
 			    json_integer(0));
 	assert_int_equal(ibcc_perf_job_read(&back, o, &e), -EPROTO);
 	json_decref(o);
-	ibcc_perf_fleet_fini(&f);
+	ibcc_perf_hosts_fini(&f);
 	ibcc_scenario_fini(&s);
 }
 

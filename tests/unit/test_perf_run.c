@@ -145,7 +145,7 @@ static void test_ethernet(void **state)
 	perf_forget(&p);
 }
 
-/* By librdmacm, all to all: each connection finds its end. */
+/* By librdmacm, all to all: each connection finds its queue pair. */
 static void test_cm(void **state)
 {
 	struct perf p = { 0 };
@@ -187,7 +187,7 @@ static void test_patience(void **state)
 	perf_forget(&p);
 }
 
-/* Two stretches over the same connections. */
+/* Two runs over the same connections. */
 static void test_again(void **state)
 {
 	struct perf p = { 0 };
@@ -196,7 +196,7 @@ static void test_again(void **state)
 	perf_start(&p, SHORT "verbs: {operation: send}\ntraffic: [{from: a, to: b}]\n");
 	assert_int_equal(perf_run(&p, NULL), 0);
 	ibcc_perf_result_fini(&p.result);
-	assert_int_equal(ibcc_perf_stretch(&p.fleet, -1, NULL, NULL, &p.result, &p.e), 0);
+	assert_int_equal(ibcc_perf_run_once(&p.hosts, -1, NULL, NULL, &p.result, &p.e), 0);
 	assert_true(p.result.flow[0].messages > 0);
 	perf_end(&p);
 	assert_int_equal(double_verbs.live, 0);

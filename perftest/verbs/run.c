@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perftest/verbs/stretch.h"
+#include "perftest/verbs/run.h"
 
 #include <errno.h>
 #include <math.h>
@@ -16,7 +16,7 @@
 #define SAMPLES_MAX 20000u
 
 struct run {
-	struct ibcc_perf_fleet *f;
+	struct ibcc_perf_hosts *hosts;
 	struct ibcc_perf_result *r;
 	struct ibcc_why *e;
 	ibcc_perf_live_fn *live;
@@ -89,9 +89,9 @@ static void show(struct run *run)
 {
 	uint32_t least = UINT32_MAX, i;
 
-	for (i = 0; i < run->f->n_members; i++)
-		if (run->f->member[i].sends && run->f->member[i].reports < least)
-			least = run->f->member[i].reports;
+	for (i = 0; i < run->hosts->n_hosts; i++)
+		if (run->hosts->host[i].sends && run->hosts->host[i].reports < least)
+			least = run->hosts->host[i].reports;
 	if (least == UINT32_MAX)
 		return;
 	run->r->n_samples = least;
@@ -100,7 +100,7 @@ static void show(struct run *run)
 			run->live(run->arg, run->r, run->shown);
 }
 
-static int take_report(struct run *run, struct ibcc_perf_member *m, const json_t *o)
+static int take_report(struct run *run, struct ibcc_perf_host *m, const json_t *o)
 {
 	struct ibcc_perf_result *r = run->r;
 	json_int_t t, id, bytes, messages;
@@ -148,7 +148,7 @@ static int take_flow(struct ibcc_perf_result *r, json_t *o)
 	return ibcc_perf_hist_read(&f->latency, latency);
 }
 
-static int take_end(struct ibcc_perf_result *r, json_t *o)
+static int take_qp(struct ibcc_perf_result *r, json_t *o)
 {
 	json_int_t id, received, verified, bad;
 
@@ -162,7 +162,7 @@ static int take_end(struct ibcc_perf_result *r, json_t *o)
 	return 0;
 }
 
-static int take_results(struct run *run, struct ibcc_perf_member *m, json_t *o)
+static int take_results(struct run *run, struct ibcc_perf_host *m, json_t *o)
 {
 	json_t *flows, *ends, *counters = NULL, *item;
 	json_int_t from, to;
@@ -175,7 +175,7 @@ static int take_results(struct run *run, struct ibcc_perf_member *m, json_t *o)
 	json_array_foreach (flows, i, item)
 		rc = rc ? rc : take_flow(run->r, item);
 	json_array_foreach (ends, i, item)
-		rc = rc ? rc : take_end(run->r, item);
+		rc = rc ? rc : take_qp(run->r, item);
 	if (counters)
 		json_object_set(run->r->counters, m->name, counters);
 	/* An interrupt comes to all hosts at about the same time. */
@@ -186,7 +186,7 @@ static int take_results(struct run *run, struct ibcc_perf_member *m, json_t *o)
 }
 
 /* Handles one message of a host. */
-static int take(struct run *run, struct ibcc_perf_member *m, json_t *o)
+static int take(struct run *run, struct ibcc_perf_host *m, json_t *o)
 {
 	const json_t *report = json_object_get(o, "report");
 	const char *error = json_string_value(json_object_get(o, "error"));
@@ -202,7 +202,7 @@ static int take(struct run *run, struct ibcc_perf_member *m, json_t *o)
 	return error ? ibcc_perf_fail(run->e, 0, "%s: %s", m->name, error) : -EPROTO;
 }
 
-static int hear(struct run *run, struct ibcc_perf_member *m)
+static int hear(struct run *run, struct ibcc_perf_host *m)
 {
 	json_t *o;
 	int rc;
@@ -229,8 +229,8 @@ static int tell_all(struct run *run, const char *what)
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; i < run->f->n_members && !rc; i++) {
-		struct ibcc_perf_member *m = &run->f->member[i];
+	for (uint32_t i = 0; i < run->hosts->n_hosts && !rc; i++) {
+		struct ibcc_perf_host *m = &run->hosts->host[i];
 
 		rc = ibcc_perf_wire_send(&m->wire, json_pack("{ss}", "do", what));
 		if (rc)
@@ -239,10 +239,10 @@ static int tell_all(struct run *run, const char *what)
 	return rc;
 }
 
-static bool all(const struct ibcc_perf_fleet *f, bool done)
+static bool all(const struct ibcc_perf_hosts *hosts, bool done)
 {
-	for (uint32_t i = 0; i < f->n_members; i++)
-		if (!(done ? f->member[i].done : f->member[i].finished))
+	for (uint32_t i = 0; i < hosts->n_hosts; i++)
+		if (!(done ? hosts->host[i].done : hosts->host[i].finished))
 			return false;
 	return true;
 }
@@ -259,13 +259,13 @@ static int interrupt(struct run *run, int signal_fd)
 
 static int wait_for(struct run *run, struct pollfd *fd, int signal_fd, int64_t end_ms)
 {
-	struct ibcc_perf_fleet *f = run->f;
-	uint32_t n = f->n_members, i;
+	struct ibcc_perf_hosts *hosts = run->hosts;
+	uint32_t n = hosts->n_hosts, i;
 	int64_t left = end_ms - ibcc_now_ms();
 	int rc = 0;
 
 	for (i = 0; i < n; i++)
-		fd[i] = (struct pollfd){ .fd = f->member[i].wire.fd, .events = POLLIN };
+		fd[i] = (struct pollfd){ .fd = hosts->host[i].wire.fd, .events = POLLIN };
 	fd[n] = (struct pollfd){ .fd = signal_fd, .events = POLLIN };
 	if (left <= 0)
 		return ibcc_perf_fail(run->e, ETIMEDOUT, "not all hosts ended the traffic in time");
@@ -275,8 +275,8 @@ static int wait_for(struct run *run, struct pollfd *fd, int signal_fd, int64_t e
 		rc = interrupt(run, signal_fd);
 	for (i = 0; i < n && !rc; i++)
 		if (fd[i].revents)
-			rc = hear(run, &f->member[i]);
-	if (!rc && !run->stopped && all(f, false)) {
+			rc = hear(run, &hosts->host[i]);
+	if (!rc && !run->stopped && all(hosts, false)) {
 		run->stopped = true;
 		rc = tell_all(run, "stop");
 	}
@@ -285,12 +285,12 @@ static int wait_for(struct run *run, struct pollfd *fd, int signal_fd, int64_t e
 
 static int begin(struct run *run, uint64_t from_ns, uint64_t to_ns)
 {
-	struct ibcc_perf_fleet *f = run->f;
-	json_int_t report_ns = (json_int_t)f->s->verbs.report_ms * 1000000;
+	struct ibcc_perf_hosts *hosts = run->hosts;
+	json_int_t report_ns = (json_int_t)hosts->s->verbs.report_ms * 1000000;
 	int rc = 0;
 
-	for (uint32_t i = 0; i < f->n_members && !rc; i++) {
-		struct ibcc_perf_member *m = &f->member[i];
+	for (uint32_t i = 0; i < hosts->n_hosts && !rc; i++) {
+		struct ibcc_perf_host *m = &hosts->host[i];
 
 		m->finished = m->done = false;
 		m->reports = 0;
@@ -304,17 +304,17 @@ static int begin(struct run *run, uint64_t from_ns, uint64_t to_ns)
 	return rc;
 }
 
-int ibcc_perf_stretch(struct ibcc_perf_fleet *f, int signal_fd, ibcc_perf_live_fn *live, void *arg,
-		      struct ibcc_perf_result *r, struct ibcc_why *e)
+int ibcc_perf_run_once(struct ibcc_perf_hosts *hosts, int signal_fd, ibcc_perf_live_fn *live,
+		       void *arg, struct ibcc_perf_result *r, struct ibcc_why *e)
 {
-	uint64_t from_ns = f->s->measure_from_ps / 1000, to_ns = f->s->duration_ps / 1000;
-	struct run run = { .f = f, .r = r, .e = e, .live = live, .arg = arg };
-	struct pollfd *fd = calloc(f->n_members + 1u, sizeof(*fd));
+	uint64_t from_ns = hosts->s->measure_from_ps / 1000, to_ns = hosts->s->duration_ps / 1000;
+	struct run run = { .hosts = hosts, .r = r, .e = e, .live = live, .arg = arg };
+	struct pollfd *fd = calloc(hosts->n_hosts + 1u, sizeof(*fd));
 	int64_t end_ms = ibcc_now_ms() + (int64_t)(to_ns / 1000000) + GRACE_MS;
 	int rc;
 
 	memset(r, 0, sizeof(*r));
-	r->n_flows = f->s->n_flows;
+	r->n_flows = hosts->s->n_flows;
 	r->flow = calloc(r->n_flows ? r->n_flows : 1, sizeof(*r->flow));
 	r->counters = json_object();
 	run.window_ns = to_ns - from_ns;
@@ -322,7 +322,7 @@ int ibcc_perf_stretch(struct ibcc_perf_fleet *f, int signal_fd, ibcc_perf_live_f
 		     ? begin(&run, from_ns, to_ns)
 		     : ibcc_perf_fail(e, ENOMEM, "memory for %u flow%s", r->n_flows,
 				      ibcc_text_plural(r->n_flows, "", "s"));
-	while (!rc && !(run.stopped && all(f, true)))
+	while (!rc && !(run.stopped && all(hosts, true)))
 		rc = wait_for(&run, fd, signal_fd, end_ms);
 	r->window_s = (double)run.window_ns / 1e9;
 	free(fd);

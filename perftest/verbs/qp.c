@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perftest/verbs/end.h"
+#include "perftest/verbs/qp.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,7 +26,7 @@ static int why(int rc)
 	return rc > 0 ? rc : errno > 0 ? errno : EIO;
 }
 
-const char *ibcc_perf_end_name(const struct ibcc_perf_end *x, char *buf, size_t len)
+const char *ibcc_perf_qp_name(const struct ibcc_perf_qp *x, char *buf, size_t len)
 {
 	snprintf(buf, len, "flow %s, %s %s (queue pair %u)", x->flow->name,
 		 x->spec->active == (x->flow->operation != IBCC_VERBS_READ) ? "to" : "from",
@@ -42,33 +42,33 @@ static uint32_t slots(const struct ibcc_perf_flow *f, bool active)
 	return f->operation == IBCC_VERBS_SEND && !active ? RECEIVES * f->window : f->window;
 }
 
-uint32_t ibcc_perf_end_completions(const struct ibcc_perf_flow *f, bool active)
+uint32_t ibcc_perf_qp_completions(const struct ibcc_perf_flow *f, bool active)
 {
 	return active || f->operation == IBCC_VERBS_SEND ? slots(f, active) : 0;
 }
 
-/* Whether data leave from this end, so that it has the pattern. */
-static bool is_source(const struct ibcc_perf_end *x)
+/* Whether data leave from this queue pair, so that it has the pattern. */
+static bool is_source(const struct ibcc_perf_qp *x)
 {
 	return x->spec->active == (x->flow->operation != IBCC_VERBS_READ);
 }
 
-static uint8_t *at_slot(const struct ibcc_perf_end *x, uint32_t slot)
+static uint8_t *at_slot(const struct ibcc_perf_qp *x, uint32_t slot)
 {
 	return x->memory + (size_t)slot * x->flow->message_bytes;
 }
 
-static uint8_t pattern(const struct ibcc_perf_end *x, uint32_t i)
+static uint8_t pattern(const struct ibcc_perf_qp *x, uint32_t i)
 {
 	return (uint8_t)((x->flow->id * 31 + x->spec->conn * 7 + i + (i >> 8) * 13) | 1);
 }
 
-static uint32_t stamp_bytes(const struct ibcc_perf_end *x)
+static uint32_t stamp_bytes(const struct ibcc_perf_qp *x)
 {
 	return x->flow->message_bytes >= 24 ? 8 : 0;
 }
 
-static void stamp(struct ibcc_perf_end *x, uint32_t slot, uint64_t number)
+static void stamp(struct ibcc_perf_qp *x, uint32_t slot, uint64_t number)
 {
 	uint32_t n = stamp_bytes(x);
 
@@ -76,7 +76,7 @@ static void stamp(struct ibcc_perf_end *x, uint32_t slot, uint64_t number)
 	memcpy(at_slot(x, slot) + x->flow->message_bytes - n, &number, n);
 }
 
-static void fill(struct ibcc_perf_end *x)
+static void fill(struct ibcc_perf_qp *x)
 {
 	for (uint32_t s = 0; s < x->slots; s++) {
 		for (uint32_t i = 0; i < x->flow->message_bytes; i++)
@@ -86,7 +86,7 @@ static void fill(struct ibcc_perf_end *x)
 }
 
 /* Whether the received data are the pattern, and of one message. */
-static bool is_good(const struct ibcc_perf_end *x, uint32_t slot)
+static bool is_good(const struct ibcc_perf_qp *x, uint32_t slot)
 {
 	const uint8_t *m = at_slot(x, slot);
 	uint32_t n = stamp_bytes(x), last = x->flow->message_bytes - n;
@@ -99,14 +99,14 @@ static bool is_good(const struct ibcc_perf_end *x, uint32_t slot)
 	return true;
 }
 
-static void compare(struct ibcc_perf_end *x, uint32_t slot)
+static void compare(struct ibcc_perf_qp *x, uint32_t slot)
 {
 	x->verified++;
 	if (!is_good(x, slot))
 		x->bad++;
 }
 
-void ibcc_perf_end_verify_written(struct ibcc_perf_end *x)
+void ibcc_perf_qp_verify_written(struct ibcc_perf_qp *x)
 {
 	uint32_t last = x->flow->message_bytes - 1 - stamp_bytes(x);
 
@@ -118,7 +118,7 @@ void ibcc_perf_end_verify_written(struct ibcc_perf_end *x)
 			compare(x, s);
 }
 
-static int post_receive(struct ibcc_perf_end *x, uint32_t number, uint32_t slot, struct ibcc_why *e)
+static int post_receive(struct ibcc_perf_qp *x, uint32_t number, uint32_t slot, struct ibcc_why *e)
 {
 	struct ibv_sge sge = { (uintptr_t)at_slot(x, slot), x->flow->message_bytes, x->mr->lkey };
 	struct ibv_recv_wr wr = { .wr_id = (uint64_t)number << 32 | slot,
@@ -129,11 +129,11 @@ static int post_receive(struct ibcc_perf_end *x, uint32_t number, uint32_t slot,
 	int rc = ibv_post_recv(x->qp, &wr, &bad);
 
 	return rc ? ibcc_perf_fail(e, why(rc), "ibv_post_recv, %s",
-				   ibcc_perf_end_name(x, name, sizeof(name)))
+				   ibcc_perf_qp_name(x, name, sizeof(name)))
 		  : 0;
 }
 
-static int make_memory(struct ibcc_perf_end *x, struct ibcc_perf_port *p, struct ibcc_why *e)
+static int make_memory(struct ibcc_perf_qp *x, struct ibcc_perf_port *p, struct ibcc_why *e)
 {
 	size_t bytes = (size_t)x->slots * x->flow->message_bytes;
 	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
@@ -160,7 +160,7 @@ static int make_memory(struct ibcc_perf_end *x, struct ibcc_perf_port *p, struct
 	return 0;
 }
 
-static int make_qp(struct ibcc_perf_end *x, struct ibcc_perf_port *p, struct ibcc_why *e)
+static int make_qp(struct ibcc_perf_qp *x, struct ibcc_perf_port *p, struct ibcc_why *e)
 {
 	bool receives = x->flow->operation == IBCC_VERBS_SEND && !x->spec->active;
 	struct ibv_qp_init_attr init = {
@@ -192,15 +192,15 @@ static int make_qp(struct ibcc_perf_end *x, struct ibcc_perf_port *p, struct ibc
 		  : 0;
 }
 
-int ibcc_perf_end_open(struct ibcc_perf_end *x, struct ibcc_perf_port *p,
-		       const struct ibcc_perf_flow *f, const struct ibcc_perf_end_spec *spec,
-		       uint32_t number, struct ibcc_why *e)
+int ibcc_perf_qp_open(struct ibcc_perf_qp *x, struct ibcc_perf_port *p,
+		      const struct ibcc_perf_flow *f, const struct ibcc_perf_qp_spec *spec,
+		      uint32_t number, struct ibcc_why *e)
 {
 	int reads =
 		p->device.max_qp_rd_atom < RD_ATOMIC_MAX ? p->device.max_qp_rd_atom : RD_ATOMIC_MAX;
 	int rc;
 
-	*x = (struct ibcc_perf_end){ .flow = f, .spec = spec, .slots = slots(f, spec->active) };
+	*x = (struct ibcc_perf_qp){ .flow = f, .spec = spec, .slots = slots(f, spec->active) };
 	rc = make_memory(x, p, e);
 	if (!rc)
 		rc = make_qp(x, p, e);
@@ -222,8 +222,8 @@ int ibcc_perf_end_open(struct ibcc_perf_end *x, struct ibcc_perf_port *p,
 	return rc;
 }
 
-int ibcc_perf_end_connect(struct ibcc_perf_end *x, const struct ibcc_perf_port *p,
-			  const struct ibcc_perf_job *j, struct ibcc_why *e)
+int ibcc_perf_qp_connect(struct ibcc_perf_qp *x, const struct ibcc_perf_port *p,
+			 const struct ibcc_perf_job *j, struct ibcc_why *e)
 {
 	const struct ibcc_perf_address *r = &x->remote;
 	int ask = p->device.max_qp_init_rd_atom < RD_ATOMIC_MAX ? p->device.max_qp_init_rd_atom
@@ -254,7 +254,7 @@ int ibcc_perf_end_connect(struct ibcc_perf_end *x, const struct ibcc_perf_port *
 				   IBV_QP_MIN_RNR_TIMER);
 	if (rc)
 		return ibcc_perf_fail(e, why(rc), "ibv_modify_qp to RTR, %s",
-				      ibcc_perf_end_name(x, name, sizeof(name)));
+				      ibcc_perf_qp_name(x, name, sizeof(name)));
 	attr = (struct ibv_qp_attr){
 		.qp_state = IBV_QPS_RTS,
 		.timeout = j->ack_timeout,
@@ -267,11 +267,11 @@ int ibcc_perf_end_connect(struct ibcc_perf_end *x, const struct ibcc_perf_port *
 			   IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 				   IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
 	return rc ? ibcc_perf_fail(e, why(rc), "ibv_modify_qp to RTS, %s",
-				   ibcc_perf_end_name(x, name, sizeof(name)))
+				   ibcc_perf_qp_name(x, name, sizeof(name)))
 		  : 0;
 }
 
-int ibcc_perf_end_close(struct ibcc_perf_end *x, struct ibcc_why *e)
+int ibcc_perf_qp_close(struct ibcc_perf_qp *x, struct ibcc_why *e)
 {
 	int rc, first = 0;
 
@@ -286,8 +286,8 @@ int ibcc_perf_end_close(struct ibcc_perf_end *x, struct ibcc_why *e)
 	return first;
 }
 
-int ibcc_perf_end_post(struct ibcc_perf_end *x, uint32_t number, uint64_t due_ns, bool verify,
-		       struct ibcc_why *e)
+int ibcc_perf_qp_post(struct ibcc_perf_qp *x, uint32_t number, uint64_t due_ns, bool verify,
+		      struct ibcc_why *e)
 {
 	uint32_t slot = x->free_slot[x->first_free], bytes = x->flow->message_bytes;
 	struct ibv_sge sge = { (uintptr_t)at_slot(x, slot), bytes, x->mr->lkey };
@@ -313,7 +313,7 @@ int ibcc_perf_end_post(struct ibcc_perf_end *x, uint32_t number, uint64_t due_ns
 	rc = ibv_post_send(x->qp, &wr, &bad);
 	if (rc)
 		return ibcc_perf_fail(e, why(rc), "ibv_post_send, %s",
-				      ibcc_perf_end_name(x, name, sizeof(name)));
+				      ibcc_perf_qp_name(x, name, sizeof(name)));
 	x->first_free = (x->first_free + 1) % x->slots;
 	x->n_free--;
 	x->due_ns[slot] = due_ns;
@@ -321,15 +321,15 @@ int ibcc_perf_end_post(struct ibcc_perf_end *x, uint32_t number, uint64_t due_ns
 	return 0;
 }
 
-void ibcc_perf_end_done(struct ibcc_perf_end *x, uint32_t slot, bool verify)
+void ibcc_perf_qp_done(struct ibcc_perf_qp *x, uint32_t slot, bool verify)
 {
 	if (verify && x->flow->operation == IBCC_VERBS_READ)
 		compare(x, slot);
 	x->free_slot[(x->first_free + x->n_free++) % x->slots] = slot;
 }
 
-int ibcc_perf_end_received(struct ibcc_perf_end *x, uint32_t number, uint32_t slot, bool verify,
-			   uint32_t bytes, struct ibcc_why *e)
+int ibcc_perf_qp_received(struct ibcc_perf_qp *x, uint32_t number, uint32_t slot, bool verify,
+			  uint32_t bytes, struct ibcc_why *e)
 {
 	x->received++;
 	if (verify && bytes == x->flow->message_bytes) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-#include "perftest/verbs/fleet.h"
+#include "perftest/verbs/hosts.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,10 +17,10 @@
 #define ANSWER_TIMEOUT_MS  60000 /* registering much memory takes long */
 #define NOT_FOUND          UINT32_MAX
 
-static uint32_t find(const struct ibcc_perf_fleet *f, const char *name)
+static uint32_t find(const struct ibcc_perf_hosts *hosts, const char *name)
 {
-	for (uint32_t i = 0; i < f->n_members; i++)
-		if (!strcmp(f->member[i].name, name))
+	for (uint32_t i = 0; i < hosts->n_hosts; i++)
+		if (!strcmp(hosts->host[i].name, name))
 			return i;
 	return NOT_FOUND;
 }
@@ -39,10 +39,11 @@ static void bare_address(const char *address, char *bare)
 	snprintf(bare, IBCC_ADDRESS_BYTES, "%.*s", (int)n, from);
 }
 
-static void add_member(struct ibcc_perf_fleet *f, const char *name, const struct ibcc_verbs_host *h)
+static void add_host(struct ibcc_perf_hosts *hosts, const char *name,
+		     const struct ibcc_verbs_host *h)
 {
-	const struct ibcc_verbs_plan *v = &f->s->verbs;
-	struct ibcc_perf_member *m = &f->member[f->n_members++];
+	const struct ibcc_verbs_plan *v = &hosts->s->verbs;
+	struct ibcc_perf_host *m = &hosts->host[hosts->n_hosts++];
 
 	snprintf(m->name, sizeof(m->name), "%s", name);
 	snprintf(m->address, sizeof(m->address), "%s", h && *h->address ? h->address : name);
@@ -66,21 +67,21 @@ static void add_member(struct ibcc_perf_fleet *f, const char *name, const struct
 }
 
 /* Adds the plan's hosts; without any, the channel adapters of its topology. */
-static int add_members(struct ibcc_perf_fleet *f, struct ibcc_why *e)
+static int add_hosts(struct ibcc_perf_hosts *hosts, struct ibcc_why *e)
 {
-	const struct ibcc_scenario *s = f->s;
+	const struct ibcc_scenario *s = hosts->s;
 	const struct ibcc_verbs_plan *v = &s->verbs;
 	uint32_t n = v->n_hosts ? v->n_hosts : s->topo->n_nodes, i;
 
-	f->member = calloc(n ? n : 1, sizeof(*f->member));
-	if (!f->member)
+	hosts->host = calloc(n ? n : 1, sizeof(*hosts->host));
+	if (!hosts->host)
 		return ibcc_perf_fail(e, ENOMEM, "memory for %u host%s", n,
 				      ibcc_text_plural(n, "", "s"));
 	for (i = 0; i < v->n_hosts; i++)
-		add_member(f, v->host[i].name, &v->host[i]);
+		add_host(hosts, v->host[i].name, &v->host[i]);
 	for (i = 0; !v->n_hosts && i < s->topo->n_nodes; i++)
 		if (!ibcc_topo_is_switch(s->topo, i))
-			add_member(f, s->topo->node[i].desc, NULL);
+			add_host(hosts, s->topo->node[i].desc, NULL);
 	return 0;
 }
 
@@ -110,57 +111,58 @@ static struct ibcc_perf_flow make_flow(const struct ibcc_scenario *s, uint32_t i
 	return flow;
 }
 
-/* Adds an end of a flow at a host; returns its index among the host's ends. */
-static int add_end(struct ibcc_perf_fleet *f, uint32_t member, uint32_t peer, uint32_t id,
-		   uint32_t conn, bool active, uint32_t *at)
+/* Adds a queue pair of a flow at a host; *at is its index among the host's queue pairs. */
+static int add_qp(struct ibcc_perf_hosts *hosts, uint32_t host, uint32_t peer, uint32_t id,
+		  uint32_t conn, bool active, uint32_t *at)
 {
-	struct ibcc_perf_member *m = &f->member[member];
+	struct ibcc_perf_host *m = &hosts->host[host];
 	struct ibcc_perf_job *j = &m->job;
 	struct ibcc_perf_flow *flow;
-	struct ibcc_perf_end_spec *x;
+	struct ibcc_perf_qp_spec *x;
 
 	if (!j->n_flows || j->flow[j->n_flows - 1].id != id) {
 		flow = ibcc_grow(j->flow, j->n_flows, &m->flow_cap, sizeof(*flow));
 		if (!flow)
 			return -ENOMEM;
 		j->flow = flow;
-		flow[j->n_flows++] = make_flow(f->s, id);
+		flow[j->n_flows++] = make_flow(hosts->s, id);
 	}
-	x = ibcc_grow(j->end, j->n_ends, &m->end_cap, sizeof(*x));
+	x = ibcc_grow(j->qp, j->n_qps, &m->qp_cap, sizeof(*x));
 	if (!x)
 		return -ENOMEM;
-	j->end = x;
-	x += j->n_ends;
-	*x = (struct ibcc_perf_end_spec){ j->n_flows - 1, conn, active, "" };
-	memcpy(x->peer, f->member[peer].name, sizeof(x->peer));
+	j->qp = x;
+	x += j->n_qps;
+	*x = (struct ibcc_perf_qp_spec){ j->n_flows - 1, conn, active, "" };
+	memcpy(x->peer, hosts->host[peer].name, sizeof(x->peer));
 	m->sends |= active;
-	*at = j->n_ends++;
+	*at = j->n_qps++;
 	return 0;
 }
 
-static int add_conn(struct ibcc_perf_fleet *f, uint32_t id, uint32_t from, uint32_t to,
+static int add_conn(struct ibcc_perf_hosts *hosts, uint32_t id, uint32_t from, uint32_t to,
 		    uint32_t *number)
 {
-	bool reads = f->s->flow[id].operation == IBCC_VERBS_READ;
+	bool reads = hosts->s->flow[id].operation == IBCC_VERBS_READ;
 	struct ibcc_perf_conn c = { { reads ? to : from, reads ? from : to }, { 0, 0 } };
-	struct ibcc_perf_conn *conn = ibcc_grow(f->conn, f->n_conns, &f->conn_cap, sizeof(*conn));
+	struct ibcc_perf_conn *conn =
+		ibcc_grow(hosts->conn, hosts->n_conns, &hosts->conn_cap, sizeof(*conn));
 	int rc = conn ? 0 : -ENOMEM;
 
 	if (conn)
-		f->conn = conn;
+		hosts->conn = conn;
 	for (int i = 0; i < 2 && !rc; i++)
-		rc = add_end(f, c.member[i], c.member[!i], id, *number, !i, &c.end[i]);
+		rc = add_qp(hosts, c.host[i], c.host[!i], id, *number, !i, &c.qp[i]);
 	if (rc)
 		return rc;
 	(*number)++;
-	conn[f->n_conns++] = c;
+	conn[hosts->n_conns++] = c;
 	return 0;
 }
 
-static int add_flow(struct ibcc_perf_fleet *f, uint32_t id, struct ibcc_why *e)
+static int add_flow(struct ibcc_perf_hosts *hosts, uint32_t id, struct ibcc_why *e)
 {
-	const struct ibcc_flow_spec *s = &f->s->flow[id];
-	uint32_t from = find(f, s->from), to = find(f, s->to), number = 0, i, q;
+	const struct ibcc_flow_spec *s = &hosts->s->flow[id];
+	uint32_t from = find(hosts, s->from), to = find(hosts, s->to), number = 0, i, q;
 	uint32_t pairs = s->queue_pairs ? s->queue_pairs : 1;
 	bool all = !strcmp(s->to, "*");
 	int rc = 0;
@@ -174,61 +176,61 @@ static int add_flow(struct ibcc_perf_fleet *f, uint32_t id, struct ibcc_why *e)
 				      "flow %s: to: all is not possible with operation read: name "
 				      "one host that reads",
 				      s->name);
-	for (i = 0; i < f->n_members && !rc; i++) {
-		if (i == from || (all ? !strcmp(f->member[i].name, s->not_to) : i != to))
+	for (i = 0; i < hosts->n_hosts && !rc; i++) {
+		if (i == from || (all ? !strcmp(hosts->host[i].name, s->not_to) : i != to))
 			continue;
 		for (q = 0; q < pairs && !rc; q++)
-			rc = add_conn(f, id, from, i, &number);
+			rc = add_conn(hosts, id, from, i, &number);
 	}
 	if (rc)
 		return ibcc_perf_fail(e, -rc, "the connections of flow %s", s->name);
-	return f->n_conns > IBCC_PERF_MAX_ENDS
+	return hosts->n_conns > IBCC_PERF_MAX_QPS
 		       ? ibcc_perf_fail(e, 0,
 					"the plan has more than %u connections: use fewer hosts, "
 					"flows or queue_pairs",
-					IBCC_PERF_MAX_ENDS)
+					IBCC_PERF_MAX_QPS)
 		       : 0;
 }
 
 /* Drops hosts that the plan does not use; they are left alone. */
-static void drop_idle(struct ibcc_perf_fleet *f)
+static void drop_idle(struct ibcc_perf_hosts *hosts)
 {
-	uint32_t i, kept = 0, *place = calloc(f->n_members + 1u, sizeof(*place));
+	uint32_t i, kept = 0, *place = calloc(hosts->n_hosts + 1u, sizeof(*place));
 
-	for (i = 0; place && i < f->n_members; i++) {
+	for (i = 0; place && i < hosts->n_hosts; i++) {
 		place[i] = kept;
-		if (f->member[i].job.n_ends)
-			f->member[kept++] = f->member[i];
+		if (hosts->host[i].job.n_qps)
+			hosts->host[kept++] = hosts->host[i];
 	}
-	for (i = 0; place && i < f->n_conns; i++)
+	for (i = 0; place && i < hosts->n_conns; i++)
 		for (int k = 0; k < 2; k++)
-			f->conn[i].member[k] = place[f->conn[i].member[k]];
+			hosts->conn[i].host[k] = place[hosts->conn[i].host[k]];
 	if (place)
-		f->n_members = kept;
+		hosts->n_hosts = kept;
 	free(place);
 }
 
-int ibcc_perf_fleet_plan(struct ibcc_perf_fleet *f, const struct ibcc_scenario *s,
+int ibcc_perf_hosts_plan(struct ibcc_perf_hosts *hosts, const struct ibcc_scenario *s,
 			 struct ibcc_why *e)
 {
 	int rc;
 
-	*f = (struct ibcc_perf_fleet){ .s = s };
-	rc = add_members(f, e);
+	*hosts = (struct ibcc_perf_hosts){ .s = s };
+	rc = add_hosts(hosts, e);
 	for (uint32_t i = 0; i < s->n_flows && !rc; i++)
-		rc = add_flow(f, i, e);
+		rc = add_flow(hosts, i, e);
 	if (!rc)
-		drop_idle(f);
+		drop_idle(hosts);
 	return rc;
 }
 
-static int lost(const struct ibcc_perf_member *m, int rc, struct ibcc_why *e)
+static int lost(const struct ibcc_perf_host *m, int rc, struct ibcc_why *e)
 {
 	return ibcc_perf_fail(e, rc == -ECONNRESET ? 0 : -rc, "lost the connection to %s%s",
 			      m->name, rc == -ECONNRESET ? ": ibcc-perf serve closed it" : "");
 }
 
-static int tell(struct ibcc_perf_member *m, json_t *o, struct ibcc_why *e)
+static int tell(struct ibcc_perf_host *m, json_t *o, struct ibcc_why *e)
 {
 	int rc = ibcc_perf_wire_send(&m->wire, o);
 
@@ -236,7 +238,7 @@ static int tell(struct ibcc_perf_member *m, json_t *o, struct ibcc_why *e)
 }
 
 /* Receives the answer to the last request; an error if it is one. */
-static int hear(struct ibcc_perf_member *m, json_t **o, struct ibcc_why *e)
+static int hear(struct ibcc_perf_host *m, json_t **o, struct ibcc_why *e)
 {
 	int rc = ibcc_perf_wire_recv(&m->wire, ANSWER_TIMEOUT_MS, o);
 	const char *error;
@@ -255,7 +257,7 @@ static int hear(struct ibcc_perf_member *m, json_t **o, struct ibcc_why *e)
 }
 
 /* Says hello to a host that has introduced itself. */
-static int say_hello(struct ibcc_perf_member *m, const char *token, const json_t *its,
+static int say_hello(struct ibcc_perf_host *m, const char *token, const json_t *its,
 		     struct ibcc_why *e)
 {
 	const char *salt = json_string_value(json_object_get(its, "salt"));
@@ -270,7 +272,7 @@ static int say_hello(struct ibcc_perf_member *m, const char *token, const json_t
 		    e);
 }
 
-static int greet(struct ibcc_perf_member *m, const char *token, struct ibcc_why *e)
+static int greet(struct ibcc_perf_host *m, const char *token, struct ibcc_why *e)
 {
 	json_t *o;
 	int rc, fd = ibcc_perf_wire_connect(m->address, CONNECT_TIMEOUT_MS, e), version = 0;
@@ -297,7 +299,7 @@ static int greet(struct ibcc_perf_member *m, const char *token, struct ibcc_why 
 	return rc;
 }
 
-static int opened(struct ibcc_perf_member *m, struct ibcc_why *e)
+static int opened(struct ibcc_perf_host *m, struct ibcc_why *e)
 {
 	const char *device, *layer;
 	json_int_t rate;
@@ -307,8 +309,8 @@ static int opened(struct ibcc_perf_member *m, struct ibcc_why *e)
 	if (rc)
 		return rc;
 	if (json_unpack(o, "{ss si si sI ss sO}", "device", &device, "port", &port, "cm_port",
-			&cm_port, "rate_mbps", &rate, "link_layer", &layer, "ends", &m->ends) ||
-	    json_array_size(m->ends) != m->job.n_ends || rate < 0 || rate > UINT32_MAX) {
+			&cm_port, "rate_mbps", &rate, "link_layer", &layer, "ends", &m->qps) ||
+	    json_array_size(m->qps) != m->job.n_qps || rate < 0 || rate > UINT32_MAX) {
 		rc = ibcc_perf_fail(
 			e, 0, "%s: its answer is not valid; is it the same version of ibcc-perf?",
 			m->name);
@@ -326,27 +328,27 @@ static int opened(struct ibcc_perf_member *m, struct ibcc_why *e)
 /* Receives an answer from each host, in the order in which they come. So a host that fails is
  * noticed before all others have answered.
  */
-static int hear_all(struct ibcc_perf_fleet *f, struct ibcc_why *e)
+static int hear_all(struct ibcc_perf_hosts *hosts, struct ibcc_why *e)
 {
-	struct pollfd *p = calloc(f->n_members, sizeof(*p));
-	uint32_t left = f->n_members, i;
+	struct pollfd *p = calloc(hosts->n_hosts, sizeof(*p));
+	uint32_t left = hosts->n_hosts, i;
 	json_t *o;
 	int rc = p ? 0
-		   : ibcc_perf_fail(e, ENOMEM, "memory for %u host%s", f->n_members,
-				    ibcc_text_plural(f->n_members, "", "s"));
+		   : ibcc_perf_fail(e, ENOMEM, "memory for %u host%s", hosts->n_hosts,
+				    ibcc_text_plural(hosts->n_hosts, "", "s"));
 
-	for (i = 0; p && i < f->n_members; i++)
-		p[i] = (struct pollfd){ .fd = f->member[i].wire.fd, .events = POLLIN };
+	for (i = 0; p && i < hosts->n_hosts; i++)
+		p[i] = (struct pollfd){ .fd = hosts->host[i].wire.fd, .events = POLLIN };
 	while (!rc && left) {
-		int n = poll(p, f->n_members, ANSWER_TIMEOUT_MS);
+		int n = poll(p, hosts->n_hosts, ANSWER_TIMEOUT_MS);
 
 		if (n <= 0 && (!n || errno != EINTR))
 			rc = ibcc_perf_fail(e, n ? errno : ETIMEDOUT, "%u %s not answer", left,
 					    ibcc_text_plural(left, "host does", "hosts do"));
-		for (i = 0; n > 0 && i < f->n_members && !rc; i++) {
+		for (i = 0; n > 0 && i < hosts->n_hosts && !rc; i++) {
 			if (!p[i].revents)
 				continue;
-			rc = hear(&f->member[i], &o, e);
+			rc = hear(&hosts->host[i], &o, e);
 			if (!rc)
 				json_decref(o);
 			p[i].fd = -1;
@@ -357,68 +359,67 @@ static int hear_all(struct ibcc_perf_fleet *f, struct ibcc_why *e)
 	return rc;
 }
 
-/* Sends each host the addresses of the ends to which its own ends connect. */
-static int introduce(struct ibcc_perf_fleet *f, struct ibcc_why *e)
+/* Sends each host the addresses of the queue pairs to which its own connect. */
+static int introduce(struct ibcc_perf_hosts *hosts, struct ibcc_why *e)
 {
-	json_t **list = calloc(f->n_members, sizeof(*list)), *o;
+	json_t **list = calloc(hosts->n_hosts, sizeof(*list)), *o;
 	uint32_t i;
 	int rc = list ? 0
-		      : ibcc_perf_fail(e, ENOMEM, "memory for %u host%s", f->n_members,
-				       ibcc_text_plural(f->n_members, "", "s"));
+		      : ibcc_perf_fail(e, ENOMEM, "memory for %u host%s", hosts->n_hosts,
+				       ibcc_text_plural(hosts->n_hosts, "", "s"));
 
-	for (i = 0; list && i < f->n_members; i++) {
+	for (i = 0; list && i < hosts->n_hosts; i++) {
 		list[i] = json_array();
-		for (uint32_t k = 0; list[i] && k < f->member[i].job.n_ends; k++)
+		for (uint32_t k = 0; list[i] && k < hosts->host[i].job.n_qps; k++)
 			json_array_append_new(list[i], json_null());
 	}
-	for (i = 0; list && i < f->n_conns; i++)
+	for (i = 0; list && i < hosts->n_conns; i++)
 		for (int k = 0; k < 2; k++) {
-			const struct ibcc_perf_conn *c = &f->conn[i];
+			const struct ibcc_perf_conn *c = &hosts->conn[i];
 
-			const struct ibcc_perf_member *other = &f->member[c->member[!k]];
-			json_t *end = json_array_get(other->ends, c->end[!k]);
+			const struct ibcc_perf_host *other = &hosts->host[c->host[!k]];
+			json_t *qp = json_array_get(other->qps, c->qp[!k]);
 
-			json_object_set_new(end, "cm_address",
-					    json_string(other->job.rdma_address));
-			json_object_set_new(end, "cm_port", json_integer(other->cm_port));
-			json_array_set(list[c->member[k]], c->end[k], end);
+			json_object_set_new(qp, "cm_address", json_string(other->job.rdma_address));
+			json_object_set_new(qp, "cm_port", json_integer(other->cm_port));
+			json_array_set(list[c->host[k]], c->qp[k], qp);
 		}
-	for (i = 0; list && i < f->n_members; i++) {
+	for (i = 0; list && i < hosts->n_hosts; i++) {
 		o = json_pack("{ss so}", "do", "connect", "ends", list[i]);
 		if (rc)
 			json_decref(o);
 		else
-			rc = tell(&f->member[i], o, e);
+			rc = tell(&hosts->host[i], o, e);
 	}
 	free(list);
-	return rc ? rc : hear_all(f, e);
+	return rc ? rc : hear_all(hosts, e);
 }
 
-int ibcc_perf_fleet_connect(struct ibcc_perf_fleet *f, const char *token, struct ibcc_why *e)
+int ibcc_perf_hosts_connect(struct ibcc_perf_hosts *hosts, const char *token, struct ibcc_why *e)
 {
 	uint32_t i;
 	int rc = 0;
 
-	for (i = 0; i < f->n_members && !rc; i++)
-		rc = greet(&f->member[i], token, e);
-	for (i = 0; i < f->n_members && !rc; i++)
-		rc = tell(&f->member[i],
+	for (i = 0; i < hosts->n_hosts && !rc; i++)
+		rc = greet(&hosts->host[i], token, e);
+	for (i = 0; i < hosts->n_hosts && !rc; i++)
+		rc = tell(&hosts->host[i],
 			  json_pack("{ss so}", "do", "open", "job",
-				    ibcc_perf_job_json(&f->member[i].job)),
+				    ibcc_perf_job_json(&hosts->host[i].job)),
 			  e);
-	for (i = 0; i < f->n_members && !rc; i++)
-		rc = opened(&f->member[i], e);
-	return rc ? rc : introduce(f, e);
+	for (i = 0; i < hosts->n_hosts && !rc; i++)
+		rc = opened(&hosts->host[i], e);
+	return rc ? rc : introduce(hosts, e);
 }
 
-void ibcc_perf_fleet_fini(struct ibcc_perf_fleet *f)
+void ibcc_perf_hosts_fini(struct ibcc_perf_hosts *hosts)
 {
-	for (uint32_t i = 0; i < f->n_members; i++) {
-		ibcc_perf_wire_fini(&f->member[i].wire);
-		ibcc_perf_job_fini(&f->member[i].job);
-		json_decref(f->member[i].ends);
+	for (uint32_t i = 0; i < hosts->n_hosts; i++) {
+		ibcc_perf_wire_fini(&hosts->host[i].wire);
+		ibcc_perf_job_fini(&hosts->host[i].job);
+		json_decref(hosts->host[i].qps);
 	}
-	free(f->member);
-	free(f->conn);
-	memset(f, 0, sizeof(*f));
+	free(hosts->host);
+	free(hosts->conn);
+	memset(hosts, 0, sizeof(*hosts));
 }

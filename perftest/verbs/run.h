@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A stretch of traffic: all hosts of a plan run it once. Also its results. */
-#ifndef PERFTEST_VERBS_STRETCH_H
-#define PERFTEST_VERBS_STRETCH_H
+/* A run: all hosts of a plan send its traffic once. Also the run's results. */
+#ifndef PERFTEST_VERBS_RUN_H
+#define PERFTEST_VERBS_RUN_H
 
-#include "perftest/verbs/fleet.h"
 #include "perftest/verbs/hist.h"
+#include "perftest/verbs/hosts.h"
 
 struct ibcc_perf_flow_result {
 	uint64_t messages; /* complete messages */
@@ -38,10 +38,10 @@ double ibcc_perf_sample_mbps(const struct ibcc_perf_result *r, uint32_t sample, 
 /* Called when all hosts have reported one more sample. */
 typedef void ibcc_perf_live_fn(void *arg, const struct ibcc_perf_result *r, uint32_t sample);
 
-/* Runs a stretch. SIGINT and SIGTERM end it early; they must be blocked and come by signal_fd (-1:
- * they do not come). *r needs ibcc_perf_result_fini() even after a failure.
+/* Runs the plan once. SIGINT and SIGTERM end it early; they must be blocked and come by signal_fd
+ * (-1: they do not come). *r needs ibcc_perf_result_fini() even after a failure.
  */
-int ibcc_perf_stretch(struct ibcc_perf_fleet *f, int signal_fd, ibcc_perf_live_fn *live, void *arg,
-		      struct ibcc_perf_result *r, struct ibcc_why *e);
+int ibcc_perf_run_once(struct ibcc_perf_hosts *hosts, int signal_fd, ibcc_perf_live_fn *live,
+		       void *arg, struct ibcc_perf_result *r, struct ibcc_why *e);
 
 #endif
