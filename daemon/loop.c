@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The event loop (loop.h). A timer starts a polling cycle by giving the worker a job, and requests
- * that need the fabric become jobs, too. When the worker has done a job, the loop sends the answer
- * to the client. The loop answers status requests itself, from the worker's last report. SIGHUP
- * makes it read the configuration again. Begin with ibcc_loop_run(), at the end.
+/* The event loop (loop.h). A timer starts a polling cycle by giving the worker a task, and requests
+ * that need the fabric become tasks, too. When the worker has done a task, the loop sends the
+ * answer to the client. The loop answers status requests itself, from the worker's last report.
+ * SIGHUP makes it read the configuration again. Begin with ibcc_loop_run(), at the end.
  */
 #include "daemon/loop.h"
 
@@ -103,25 +103,25 @@ static void look_at_socket(struct loop *l)
 static int on_timer(sd_event_source *source, uint64_t usec, void *arg)
 {
 	struct loop *l = arg;
-	struct ibcc_job *j = calloc(1, sizeof(*j));
+	struct ibcc_task *t = calloc(1, sizeof(*t));
 
 	(void)source;
 	(void)usec;
 	look_at_socket(l);
 	ibcc_clients_look(&l->clients, l->control, l->metrics);
 	l->pass_us = now_us(l);
-	if (!j) { /* try again later */
+	if (!t) { /* try again later */
 		sd_event_source_set_time(l->timer, l->pass_us + 1000000);
 		sd_event_source_set_enabled(l->timer, SD_EVENT_ONESHOT);
 		return 0;
 	}
-	j->kind = IBCC_JOB_PASS;
-	j->want_metrics = ibcc_metrics_out_wanted(l->metrics);
-	j->fast = l->fast;
+	t->kind = IBCC_TASK_PASS;
+	t->want_metrics = ibcc_metrics_out_wanted(l->metrics);
+	t->fast = l->fast;
 	l->passing = true;
 	sd_event_source_set_time(l->stall_timer, l->pass_us + most_us(l) + 1000);
 	sd_event_source_set_enabled(l->stall_timer, SD_EVENT_ONESHOT);
-	ibcc_worker_submit(l->worker, j);
+	ibcc_worker_submit(l->worker, t);
 	return 0;
 }
 
@@ -135,7 +135,7 @@ uint64_t ibcc_loop_next_us(uint64_t began_us, uint64_t ended_us, uint64_t interv
 /* A fabric that cannot be reached is polled less and less often. While something is worth it, fast
  * polling cycles come between the others, but not just before one of these.
  */
-static void schedule_pass(struct loop *l, const struct ibcc_job *pass)
+static void schedule_pass(struct loop *l, const struct ibcc_task *pass)
 {
 	uint64_t wait = l->config.interval_ms * 1000ull, now = now_us(l), fast;
 	uint64_t fast_wait = l->config.fast_interval_ms * 1000ull;
@@ -239,15 +239,15 @@ static int on_roles(sd_event_source *source, int fd, uint32_t revents, void *arg
 	return 0;
 }
 
-static void reconfigured(struct loop *l, const struct ibcc_job *j)
+static void reconfigured(struct loop *l, const struct ibcc_task *t)
 {
-	if (j->err) {
+	if (t->err) {
 		ibcc_log_of(IBCC_LOG_BAD_CONFIG, LOG_ERR,
 			    "the new configuration cannot be loaded, so the daemon keeps the old "
 			    "one: %s",
-			    j->why.text);
+			    t->why.text);
 	} else {
-		l->config = j->config;
+		l->config = t->config;
 		if (l->log_level < 0)
 			ibcc_log_set_level(l->config.log_level);
 		ibcc_metrics_out_configure(l->metrics, &l->config);
@@ -255,32 +255,32 @@ static void reconfigured(struct loop *l, const struct ibcc_job *j)
 		ibcc_log_of(IBCC_LOG_RELOADED, LOG_NOTICE, "configuration reloaded, mode %s",
 			    l->config.mode == IBCC_MODE_APPLY ? "apply" : "observe");
 	}
-	end_reload(l, !j->err);
+	end_reload(l, !t->err);
 }
 
-static int on_job_done(sd_event_source *source, int fd, uint32_t revents, void *arg)
+static int on_task_done(sd_event_source *source, int fd, uint32_t revents, void *arg)
 {
 	struct loop *l = arg;
-	struct ibcc_job *j;
+	struct ibcc_task *t;
 
 	(void)source;
 	(void)fd;
 	(void)revents;
-	while ((j = ibcc_worker_done(l->worker))) {
-		if (j->kind == IBCC_JOB_PASS) {
+	while ((t = ibcc_worker_done(l->worker))) {
+		if (t->kind == IBCC_TASK_PASS) {
 			l->passing = false;
-			ibcc_metrics_out_pass(l->metrics, j->metrics, !j->err);
-			j->metrics = NULL;
-			schedule_pass(l, j);
+			ibcc_metrics_out_pass(l->metrics, t->metrics, !t->err);
+			t->metrics = NULL;
+			schedule_pass(l, t);
 			notify_status(l);
-		} else if (j->kind == IBCC_JOB_RECONFIGURE) {
-			reconfigured(l, j);
+		} else if (t->kind == IBCC_TASK_RECONFIGURE) {
+			reconfigured(l, t);
 		} else {
-			ibcc_jsonl_reply(l->control, j->client,
-					 ibcc_request_answer(j->err, j->why.text, j->result));
-			j->result = NULL;
+			ibcc_jsonl_reply(l->control, t->client,
+					 ibcc_request_answer(t->err, t->why.text, t->result));
+			t->result = NULL;
 		}
-		ibcc_job_free(j);
+		ibcc_task_free(t);
 	}
 	return 0;
 }
@@ -305,14 +305,14 @@ static void on_request(void *arg, const struct ibcc_jsonl_request *r)
 {
 	struct loop *l = arg;
 	json_t *answer = NULL;
-	struct ibcc_job *j = NULL;
+	struct ibcc_task *t = NULL;
 
 	if (ibcc_request_is_status(r))
 		answer = status(l);
 	else
-		j = ibcc_request_job(r, &answer);
-	if (j)
-		ibcc_worker_submit(l->worker, j);
+		t = ibcc_request_task(r, &answer);
+	if (t)
+		ibcc_worker_submit(l->worker, t);
 	else
 		ibcc_jsonl_reply(l->control, r->client, answer);
 }
@@ -364,23 +364,23 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 {
 	struct loop *l = arg;
 	struct ibcc_yaml_errors errors = { 0 };
-	struct ibcc_job *j = calloc(1, sizeof(*j));
+	struct ibcc_task *t = calloc(1, sizeof(*t));
 
 	(void)source;
 	(void)info;
 	sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now_us(l));
-	if (!j || ibcc_conf_load(l->config_file, l->fabric, &j->config, &j->cc_key, &errors)) {
+	if (!t || ibcc_conf_load(l->config_file, l->fabric, &t->config, &t->cc_key, &errors)) {
 		log_lines(&errors);
 		ibcc_log_of(IBCC_LOG_BAD_CONFIG, LOG_ERR,
 			    "the new configuration has mistakes, so the daemon keeps the old one: "
 			    "correct it (ibcc-tuned --check-config), and reload the daemon again");
-		ibcc_job_free(j);
+		ibcc_task_free(t);
 		end_reload(l, false);
 	} else {
-		keep_places(&l->config, &j->config);
-		check_node_map(&j->config);
-		j->kind = IBCC_JOB_RECONFIGURE;
-		ibcc_worker_submit(l->worker, j);
+		keep_places(&l->config, &t->config);
+		check_node_map(&t->config);
+		t->kind = IBCC_TASK_RECONFIGURE;
+		ibcc_worker_submit(l->worker, t);
 	}
 	ibcc_yaml_errors_fini(&errors);
 	return 0;
@@ -455,7 +455,7 @@ static int set_up(struct loop *l, const struct ibcc_loop_options *o, struct ibcc
 		rc = sd_event_add_signal(l->event, NULL, SIGHUP, on_hangup, l);
 	if (rc >= 0)
 		rc = sd_event_add_io(l->event, NULL, ibcc_worker_fd(l->worker), EPOLLIN,
-				     on_job_done, l);
+				     on_task_done, l);
 	if (rc >= 0)
 		rc = sd_event_add_io(l->event, NULL, ibcc_names_fd(l->names), EPOLLIN, on_roles, l);
 	if (rc >= 0)

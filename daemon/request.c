@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Turns a request on the control socket (request.h) into a job for the worker (worker.h), or
+/* Turns a request on the control socket (request.h) into a task for the worker (worker.h), or
  * refuses it. commands[] lists the requests, and which of them need the right to change things.
  */
 #include "daemon/request.h"
@@ -21,18 +21,18 @@
 
 struct command {
 	const char *name;
-	enum ibcc_job_kind kind;
+	enum ibcc_task_kind kind;
 	bool changes; /* the user needs the role for it */
 };
 
 static const struct command commands[] = {
-	{ "plan", IBCC_JOB_PLAN, false },        { "show", IBCC_JOB_SHOW, false },
-	{ "history", IBCC_JOB_HISTORY, false },  { "apply", IBCC_JOB_APPLY, true },
-	{ "rollback", IBCC_JOB_ROLLBACK, true }, { "disable", IBCC_JOB_DISABLE, true },
-	{ "repair", IBCC_JOB_REPAIR, true },     { "probe", IBCC_JOB_PROBE, false },
-	{ "confirm", IBCC_JOB_CONFIRM, true },   { "cancel", IBCC_JOB_CANCEL, true },
-	{ "report", IBCC_JOB_REPORT, false },    { "bundle", IBCC_JOB_BUNDLE, false },
-	{ "what-if", IBCC_JOB_WHAT_IF, false },  { "jobs", IBCC_JOB_JOBS, false },
+	{ "plan", IBCC_TASK_PLAN, false },        { "show", IBCC_TASK_SHOW, false },
+	{ "history", IBCC_TASK_HISTORY, false },  { "apply", IBCC_TASK_APPLY, true },
+	{ "rollback", IBCC_TASK_ROLLBACK, true }, { "disable", IBCC_TASK_DISABLE, true },
+	{ "repair", IBCC_TASK_REPAIR, true },     { "probe", IBCC_TASK_PROBE, false },
+	{ "confirm", IBCC_TASK_CONFIRM, true },   { "cancel", IBCC_TASK_CANCEL, true },
+	{ "report", IBCC_TASK_REPORT, false },    { "bundle", IBCC_TASK_BUNDLE, false },
+	{ "what-if", IBCC_TASK_WHAT_IF, false },  { "jobs", IBCC_TASK_JOBS, false },
 };
 
 static const struct command *find_command(const char *name)
@@ -49,30 +49,31 @@ static const struct command *find_command(const char *name)
 #define SINCE_MAX_S     (366u * 86400u)
 
 /* Reads the arguments of the request for jobs; returns a sentence if they are wrong. */
-static const char *read_jobs(struct ibcc_job *j, const json_t *args)
+static const char *read_jobs(struct ibcc_task *t, const json_t *args)
 {
 	const json_t *since = json_object_get(args, "since_s");
 	const json_t *user = json_object_get(args, "user"), *job = json_object_get(args, "job");
 	json_int_t since_s = SINCE_DEFAULT_S;
 
-	if ((since || user || job) && j->kind != IBCC_JOB_JOBS)
+	if ((since || user || job) && t->kind != IBCC_TASK_JOBS)
 		return "only jobs takes since_s, user and job";
 	if (since && (!ibcc_json_read_whole(since, SINCE_MAX_S, &since_s) || !since_s))
 		return "since_s must be a number in 1..31622400";
-	if (user && (!json_is_string(user) || json_string_length(user) >= sizeof(j->user)))
+	if (user && (!json_is_string(user) || json_string_length(user) >= sizeof(t->user)))
 		return "user must be a name of at most 63 bytes";
-	if (job && (!json_is_string(job) || json_string_length(job) >= sizeof(j->job)))
+	if (job && (!json_is_string(job) || json_string_length(job) >= sizeof(t->job)))
 		return "job must be a number of the batch system, of at most 63 bytes";
-	j->since_s = (uint32_t)since_s;
+	t->since_s = (uint32_t)since_s;
 	if (user)
-		snprintf(j->user, sizeof(j->user), "%s", json_string_value(user));
+		snprintf(t->user, sizeof(t->user), "%s", json_string_value(user));
 	if (job)
-		snprintf(j->job, sizeof(j->job), "%s", json_string_value(job));
+		snprintf(t->job, sizeof(t->job), "%s", json_string_value(job));
 	return NULL;
 }
 
-/* Reads the arguments into the job. Returns a sentence, which may be in *why, if they are wrong. */
-static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc_why *why)
+/* Reads the arguments into the task. Returns a sentence, which may be in *why, if they are wrong.
+ */
+static const char *read_args(struct ibcc_task *t, const json_t *args, struct ibcc_why *why)
 {
 	const json_t *plan = json_object_get(args, "plan");
 	const json_t *control = json_object_get(args, "control");
@@ -94,28 +95,28 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 	if (limit && (!json_is_integer(limit) || json_integer_value(limit) < 1 ||
 		      json_integer_value(limit) > HISTORY_MAX))
 		return "limit must be a number in 1..10000";
-	if (filter && (!json_is_string(filter) || json_string_length(filter) >= sizeof(j->filter)))
+	if (filter && (!json_is_string(filter) || json_string_length(filter) >= sizeof(t->filter)))
 		return "node must be a name, a GUID or a LID";
 	if (skip && !json_is_boolean(skip))
 		return "skip_unsupported must be true or false";
 	if (confirm && (!json_is_integer(confirm) || json_integer_value(confirm) < 1 ||
 			json_integer_value(confirm) > IBCC_CONFIRM_MAX_S))
 		return "confirm_s must be a number in 1..86400";
-	if (confirm && j->kind != IBCC_JOB_APPLY)
+	if (confirm && t->kind != IBCC_TASK_APPLY)
 		return "only apply takes confirm_s";
 	if (series && !json_is_boolean(series))
 		return "series must be true or false";
 	if (data && !json_is_boolean(data))
 		return "data must be true or false";
-	if (anonymous && (!json_is_boolean(anonymous) || j->kind != IBCC_JOB_BUNDLE))
+	if (anonymous && (!json_is_boolean(anonymous) || t->kind != IBCC_TASK_BUNDLE))
 		return "bundle, and nothing else, takes anonymous, true or false";
-	if ((j->kind == IBCC_JOB_WHAT_IF) != (set != NULL) || (set && !json_is_object(set)))
+	if ((t->kind == IBCC_TASK_WHAT_IF) != (set != NULL) || (set && !json_is_object(set)))
 		return "what-if, and nothing else, takes set, an object";
-	if (plan && j->kind != IBCC_JOB_APPLY)
+	if (plan && t->kind != IBCC_TASK_APPLY)
 		return "only apply takes a plan";
-	if (plan && ibcc_plan_file_read(plan, &j->plan, why))
+	if (plan && ibcc_plan_file_read(plan, &t->plan, why))
 		return why->text;
-	if (control && (!plan || ibcc_control_read(control, &j->control, why)))
+	if (control && (!plan || ibcc_control_read(control, &t->control, why)))
 		return plan ? why->text : "only an apply of a plan takes control";
 	if ((look || made) && !plan)
 		return "only an apply of a plan takes look and made";
@@ -124,18 +125,18 @@ static const char *read_args(struct ibcc_job *j, const json_t *args, struct ibcc
 	if (made && !ibcc_json_read_whole(made, INT64_MAX, &made_s))
 		return "made must be a time in seconds since 1970";
 	if (plan)
-		j->kind = json_is_true(look) ? IBCC_JOB_LOOK : IBCC_JOB_APPLY_PLAN;
-	j->made_s = made_s;
-	j->set = json_incref(set);
-	j->data = json_is_true(data);
-	j->anonymous = json_is_true(anonymous);
-	j->series = json_is_true(series);
-	j->id = id ? json_integer_value(id) : 0;
-	j->limit = limit ? (unsigned int)json_integer_value(limit) : HISTORY_DEFAULT;
+		t->kind = json_is_true(look) ? IBCC_TASK_LOOK : IBCC_TASK_APPLY_PLAN;
+	t->made_s = made_s;
+	t->set = json_incref(set);
+	t->data = json_is_true(data);
+	t->anonymous = json_is_true(anonymous);
+	t->series = json_is_true(series);
+	t->id = id ? json_integer_value(id) : 0;
+	t->limit = limit ? (unsigned int)json_integer_value(limit) : HISTORY_DEFAULT;
 	if (filter)
-		snprintf(j->filter, sizeof(j->filter), "%s", json_string_value(filter));
-	j->skip_unsupported = json_is_true(skip);
-	j->confirm_s = confirm ? (uint32_t)json_integer_value(confirm) : 0;
+		snprintf(t->filter, sizeof(t->filter), "%s", json_string_value(filter));
+	t->skip_unsupported = json_is_true(skip);
+	t->confirm_s = confirm ? (uint32_t)json_integer_value(confirm) : 0;
 	return NULL;
 }
 
@@ -154,19 +155,19 @@ json_t *ibcc_request_answer(int err, const char *error, json_t *result)
 	return o;
 }
 
-struct ibcc_job *ibcc_request_job(const struct ibcc_jsonl_request *r, json_t **refusal)
+struct ibcc_task *ibcc_request_task(const struct ibcc_jsonl_request *r, json_t **refusal)
 {
 	const char *name = json_string_value(json_object_get(r->object, "command"));
 	const json_t *args = json_object_get(r->object, "args");
 	const json_t *sudo = json_object_get(r->object, "sudo_user");
 	const char *login = json_string_value(sudo);
 	const struct command *c = name ? find_command(name) : NULL;
-	struct ibcc_job *j = calloc(1, sizeof(*j));
+	struct ibcc_task *t = calloc(1, sizeof(*t));
 	struct ibcc_why why = { "" };
 	const char *error;
 	int err = -EINVAL;
 
-	if (!j) {
+	if (!t) {
 		err = -ENOMEM;
 		error = "no memory";
 	} else if (!name || (args && !json_is_object(args))) {
@@ -180,23 +181,23 @@ struct ibcc_job *ibcc_request_job(const struct ibcc_jsonl_request *r, json_t **r
 		error = "only root, the daemon's own user and control_write_group may change "
 			"the fabric";
 	} else {
-		j->kind = c->kind;
-		error = read_args(j, args, &why);
-		error = error ? error : read_jobs(j, args);
+		t->kind = c->kind;
+		error = read_args(t, args, &why);
+		error = error ? error : read_jobs(t, args);
 	}
-	if (!j || error) {
-		ibcc_job_free(j);
+	if (!t || error) {
+		ibcc_task_free(t);
 		*refusal = ibcc_request_answer(err, error, NULL);
 		return NULL;
 	}
-	j->rank = r->trusted      ? IBCC_RANK_TRUSTED
+	t->rank = r->trusted      ? IBCC_RANK_TRUSTED
 		  : r->may_change ? IBCC_RANK_WRITER
 				  : IBCC_RANK_READER;
-	j->client = r->client;
-	j->uid = r->uid;
-	j->pid = r->pid;
+	t->client = r->client;
+	t->uid = r->uid;
+	t->pid = r->pid;
 	/* Only root can speak for another user. */
 	if (login && !r->uid)
-		snprintf(j->login, sizeof(j->login), "%s", login);
-	return j;
+		snprintf(t->login, sizeof(t->login), "%s", login);
+	return t;
 }

@@ -14,13 +14,13 @@
 
 #include "daemon/worker.h"
 
-/* Only the status needs no job. */
+/* Only the status needs no task. */
 bool ibcc_request_is_status(const struct ibcc_jsonl_request *r);
 
-/* Makes the job for the worker that a client's request needs, which the caller owns. NULL: answer
+/* Makes the task for the worker that a client's request needs, which the caller owns. NULL: answer
  * *refusal, a new reference, at once.
  */
-struct ibcc_job *ibcc_request_job(const struct ibcc_jsonl_request *r, json_t **refusal);
+struct ibcc_task *ibcc_request_task(const struct ibcc_jsonl_request *r, json_t **refusal);
 
 /* Makes an answer and takes over `result`, which may be NULL. `err` is 0 or a negative errno with
  * its sentence. NULL without memory.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The thread that talks to the fabric (worker.h). work() takes one job after the other from the
- * queue and runs it; run_pass() is the most frequent one. The event loop puts jobs in and takes
+/* The thread that talks to the fabric (worker.h). work() takes one task after the other from the
+ * queue and runs it; run_pass() is the most frequent one. The event loop puts tasks in and takes
  * finished ones out, under a lock.
  */
 #include "daemon/worker_impl.h"
@@ -22,8 +22,8 @@
 /* Time limit in seconds to revert a trial when the daemon ends: less than systemd's limit. */
 #define LAST_TRIAL_S 20
 
-/* Publishes the state after a job, which is done (NULL: there was none). */
-static void publish(struct ibcc_worker *w, struct ibcc_job *j)
+/* Publishes the state after a task, which is done (NULL: there was none). */
+static void publish(struct ibcc_worker *w, struct ibcc_task *t)
 {
 	json_t *status = ibcc_service_status(w->service), *old;
 	uint64_t due_ns = ibcc_service_trial_due_ns(w->service);
@@ -31,25 +31,25 @@ static void publish(struct ibcc_worker *w, struct ibcc_job *j)
 	w->on_trial = due_ns != UINT64_MAX;
 	pthread_mutex_lock(&w->lock);
 	w->trial_due_ns = due_ns;
-	if (j)
-		ibcc_queue_push(&w->done, j);
+	if (t)
+		ibcc_queue_push(&w->done, t);
 	old = w->status;
 	w->status = status;
 	pthread_mutex_unlock(&w->lock);
 	json_decref(old);
 }
 
-void ibcc_worker_finish(struct ibcc_worker *w, struct ibcc_job *j)
+void ibcc_worker_finish(struct ibcc_worker *w, struct ibcc_task *t)
 {
 	uint64_t one = 1;
 
-	publish(w, j);
+	publish(w, t);
 	/* It fails only when the counter is full, and then the loop is awake already. */
 	if (write(w->done_fd, &one, sizeof(one)) < 0)
 		return;
 }
 
-static void measure(struct ibcc_worker *w, struct ibcc_job *pass)
+static void measure(struct ibcc_worker *w, struct ibcc_task *pass)
 {
 	const struct ibcc_cycle *c = ibcc_service_cycle(w->service);
 	struct ibcc_metrics_service facts;
@@ -61,60 +61,60 @@ static void measure(struct ibcc_worker *w, struct ibcc_job *pass)
 	pass->metrics = ibcc_metrics_new(c, &facts, &w->totals);
 }
 
-/* Adds the trial to the answer of the job that began it. */
-static void add_trial(struct ibcc_worker *w, struct ibcc_job *j)
+/* Adds the trial to the answer of the task that began it. */
+static void add_trial(struct ibcc_worker *w, struct ibcc_task *t)
 {
-	if (j->result && j->confirm_s)
-		json_object_set_new(j->result, "trial", ibcc_service_trial(w->service));
+	if (t->result && t->confirm_s)
+		json_object_set_new(t->result, "trial", ibcc_service_trial(w->service));
 }
 
-static bool wants_the_same(const struct ibcc_job *j, const struct ibcc_request *r)
+static bool wants_the_same(const struct ibcc_task *t, const struct ibcc_request *r)
 {
-	return j->skip_unsupported == r->skip_unsupported && j->confirm_s == r->confirm_s;
+	return t->skip_unsupported == r->skip_unsupported && t->confirm_s == r->confirm_s;
 }
 
 /* Answers applies that cannot run now, so that they do not make the polling cycle fail. */
 static void refuse_applies(struct ibcc_worker *w)
 {
 	struct ibcc_queue asked = w->applies;
-	struct ibcc_job *j;
+	struct ibcc_task *t;
 
 	if (!asked.first)
 		return;
 	ibcc_queue_init(&w->applies);
-	while ((j = ibcc_queue_pop(&asked))) {
-		struct ibcc_request r = ibcc_job_request(j);
+	while ((t = ibcc_queue_pop(&asked))) {
+		struct ibcc_request r = ibcc_task_request(t);
 
-		j->err = ibcc_service_may_apply(w->service, &r, &j->why);
-		if (j->err)
-			ibcc_worker_finish(w, j);
+		t->err = ibcc_service_may_apply(w->service, &r, &t->why);
+		if (t->err)
+			ibcc_worker_finish(w, t);
 		else
-			ibcc_queue_push(&w->applies, j);
+			ibcc_queue_push(&w->applies, t);
 	}
 }
 
 /* A polling cycle that runs before a queued apply carries out that apply, too. */
 static void take_applies(struct ibcc_worker *w)
 {
-	struct ibcc_job *j;
+	struct ibcc_task *t;
 
 	for (;;) {
 		pthread_mutex_lock(&w->lock);
-		j = ibcc_queue_take_kind(&w->todo, IBCC_JOB_APPLY);
+		t = ibcc_queue_take_kind(&w->todo, IBCC_TASK_APPLY);
 		pthread_mutex_unlock(&w->lock);
-		if (!j)
+		if (!t)
 			return;
-		ibcc_job_look_up(j, w->names);
-		ibcc_queue_push(&w->applies, j);
+		ibcc_task_look_up(t, w->names);
+		ibcc_queue_push(&w->applies, t);
 	}
 }
 
 /* Every client that asked for such an apply since the last polling cycle gets the result of this
  * one. A client that asked for the other kind, strict or loose, gets the next cycle.
  */
-static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
+static void run_pass(struct ibcc_worker *w, struct ibcc_task *pass)
 {
-	struct ibcc_job *first, *j;
+	struct ibcc_task *first, *t;
 	const struct ibcc_cycle *now;
 	struct ibcc_request r = { 0 };
 	struct ibcc_queue others;
@@ -124,7 +124,7 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 	refuse_applies(w);
 	first = w->applies.first;
 	if (first)
-		r = ibcc_job_request(first);
+		r = ibcc_task_request(first);
 	if (pass->fast && !first)
 		pass->err = ibcc_service_pass_fast(w->service, &pass->why);
 	else
@@ -134,108 +134,108 @@ static void run_pass(struct ibcc_worker *w, struct ibcc_job *pass)
 	pass->has_focus = !pass->err && now && ibcc_cycle_has_focus(now);
 	ibcc_explain_pass(w->explain, w->service, pass->err, &pass->why);
 	measure(w, pass);
-	while ((j = ibcc_queue_pop(&w->applies))) {
+	while ((t = ibcc_queue_pop(&w->applies))) {
 		const struct ibcc_cycle *c = ibcc_service_cycle(w->service);
 
-		if (!wants_the_same(j, &r)) {
-			ibcc_queue_push(&others, j);
+		if (!wants_the_same(t, &r)) {
+			ibcc_queue_push(&others, t);
 			continue;
 		}
-		j->err = pass->err;
-		j->why = pass->why;
-		if (!j->err)
-			j->err = ibcc_service_plan(w->service, j->data, &j->result, &j->why);
-		if (!j->err && c->act_err) {
-			j->err = c->act_err;
-			j->why = c->blocked;
+		t->err = pass->err;
+		t->why = pass->why;
+		if (!t->err)
+			t->err = ibcc_service_plan(w->service, t->data, &t->result, &t->why);
+		if (!t->err && c->act_err) {
+			t->err = c->act_err;
+			t->why = c->blocked;
 		}
-		add_trial(w, j);
-		ibcc_worker_finish(w, j);
+		add_trial(w, t);
+		ibcc_worker_finish(w, t);
 	}
 	ibcc_service_answered(w->service);
-	while ((j = ibcc_queue_pop(&others)))
-		ibcc_queue_push(&w->applies, j);
+	while ((t = ibcc_queue_pop(&others)))
+		ibcc_queue_push(&w->applies, t);
 }
 
-static void run_job(struct ibcc_worker *w, struct ibcc_job *j)
+static void run_task(struct ibcc_worker *w, struct ibcc_task *t)
 {
-	struct ibcc_request r = ibcc_job_request(j);
+	struct ibcc_request r = ibcc_task_request(t);
 
-	ibcc_job_look_up(j, w->names);
-	switch (j->kind) {
-	case IBCC_JOB_PASS:
-		run_pass(w, j);
-		ibcc_worker_tell_plans(w, !j->err);
+	ibcc_task_look_up(t, w->names);
+	switch (t->kind) {
+	case IBCC_TASK_PASS:
+		run_pass(w, t);
+		ibcc_worker_tell_plans(w, !t->err);
 		break;
-	case IBCC_JOB_APPLY: ibcc_queue_push(&w->applies, j); return;
-	case IBCC_JOB_APPLY_PLAN:
-		j->err = ibcc_service_apply_plan(w->service, &j->plan, &j->control, &r, &j->result,
-						 &j->why);
-		ibcc_explain_request(w->explain, "apply", &r, j->err, &j->why, j->result);
-		add_trial(w, j);
+	case IBCC_TASK_APPLY: ibcc_queue_push(&w->applies, t); return;
+	case IBCC_TASK_APPLY_PLAN:
+		t->err = ibcc_service_apply_plan(w->service, &t->plan, &t->control, &r, &t->result,
+						 &t->why);
+		ibcc_explain_request(w->explain, "apply", &r, t->err, &t->why, t->result);
+		add_trial(w, t);
 		break;
-	case IBCC_JOB_LOOK:
-		j->err = ibcc_service_look_at_plan(w->service, &j->plan, &j->control, &r,
-						   &j->result, &j->why);
+	case IBCC_TASK_LOOK:
+		t->err = ibcc_service_look_at_plan(w->service, &t->plan, &t->control, &r,
+						   &t->result, &t->why);
 		break;
-	case IBCC_JOB_CONFIRM:
-		j->err = ibcc_service_confirm(w->service, &r, &j->result, &j->why);
-		if (!j->err)
+	case IBCC_TASK_CONFIRM:
+		t->err = ibcc_service_confirm(w->service, &r, &t->result, &t->why);
+		if (!t->err)
 			ibcc_log(LOG_NOTICE, "transaction %lld confirmed by %s",
 				 (long long)json_integer_value(
-					 json_object_get(j->result, "transaction")),
+					 json_object_get(t->result, "transaction")),
 				 r.who);
 		break;
-	case IBCC_JOB_CANCEL:
-		j->err = ibcc_service_cancel_trial(w->service, &r, &j->result, &j->why);
-		ibcc_explain_request(w->explain, "cancel", &r, j->err, &j->why, j->result);
+	case IBCC_TASK_CANCEL:
+		t->err = ibcc_service_cancel_trial(w->service, &r, &t->result, &t->why);
+		ibcc_explain_request(w->explain, "cancel", &r, t->err, &t->why, t->result);
 		break;
-	case IBCC_JOB_REPORT:
-	case IBCC_JOB_BUNDLE:
-	case IBCC_JOB_PLAN: ibcc_worker_tell_plan(w, j, true); return;
-	case IBCC_JOB_ROLLBACK:
-		j->err = ibcc_service_rollback(w->service, j->id, &r, &j->result, &j->why);
-		ibcc_explain_request(w->explain, "rollback", &r, j->err, &j->why, j->result);
+	case IBCC_TASK_REPORT:
+	case IBCC_TASK_BUNDLE:
+	case IBCC_TASK_PLAN: ibcc_worker_tell_plan(w, t, true); return;
+	case IBCC_TASK_ROLLBACK:
+		t->err = ibcc_service_rollback(w->service, t->id, &r, &t->result, &t->why);
+		ibcc_explain_request(w->explain, "rollback", &r, t->err, &t->why, t->result);
 		break;
-	case IBCC_JOB_DISABLE:
-		j->err = ibcc_service_disable(w->service, &r, &j->result, &j->why);
-		ibcc_explain_request(w->explain, "disable", &r, j->err, &j->why, j->result);
+	case IBCC_TASK_DISABLE:
+		t->err = ibcc_service_disable(w->service, &r, &t->result, &t->why);
+		ibcc_explain_request(w->explain, "disable", &r, t->err, &t->why, t->result);
 		break;
-	case IBCC_JOB_REPAIR:
-		j->err = ibcc_service_repair(w->service, &r, &j->result, &j->why);
-		ibcc_explain_request(w->explain, "repair", &r, j->err, &j->why, j->result);
+	case IBCC_TASK_REPAIR:
+		t->err = ibcc_service_repair(w->service, &r, &t->result, &t->why);
+		ibcc_explain_request(w->explain, "repair", &r, t->err, &t->why, t->result);
 		break;
-	case IBCC_JOB_SHOW:
-		j->err = ibcc_service_show(w->service, j->filter[0] ? j->filter : NULL, &j->result,
-					   &j->why);
+	case IBCC_TASK_SHOW:
+		t->err = ibcc_service_show(w->service, t->filter[0] ? t->filter : NULL, &t->result,
+					   &t->why);
 		break;
-	case IBCC_JOB_PROBE: j->err = ibcc_service_probe(w->service, &j->result, &j->why); break;
-	case IBCC_JOB_HISTORY:
-		j->err = ibcc_service_history(w->service, j->id, j->limit, j->series, &j->result,
-					      &j->why);
+	case IBCC_TASK_PROBE: t->err = ibcc_service_probe(w->service, &t->result, &t->why); break;
+	case IBCC_TASK_HISTORY:
+		t->err = ibcc_service_history(w->service, t->id, t->limit, t->series, &t->result,
+					      &t->why);
 		break;
-	case IBCC_JOB_JOBS:
-		j->err = ibcc_service_jobs(w->service, j->since_s, j->user, j->job, &j->result,
-					   &j->why);
+	case IBCC_TASK_JOBS:
+		t->err = ibcc_service_jobs(w->service, t->since_s, t->user, t->job, &t->result,
+					   &t->why);
 		break;
-	case IBCC_JOB_RECONFIGURE:
-		j->err = ibcc_service_reconfigure(w->service, &j->config, j->cc_key);
-		if (j->err)
-			ibcc_why_set(&j->why, j->err, "no memory");
+	case IBCC_TASK_RECONFIGURE:
+		t->err = ibcc_service_reconfigure(w->service, &t->config, t->cc_key);
+		if (t->err)
+			ibcc_why_set(&t->why, t->err, "no memory");
 		break;
-	case IBCC_JOB_WHAT_IF: ibcc_worker_tell_what_if(w, j); return;
-	case IBCC_JOB_PREDICTED:
+	case IBCC_TASK_WHAT_IF: ibcc_worker_tell_what_if(w, t); return;
+	case IBCC_TASK_PREDICTED:
 		ibcc_worker_tell_predicted(w);
-		ibcc_job_free(j);
+		ibcc_task_free(t);
 		ibcc_worker_run_later(w);
 		return;
-	case IBCC_JOB_GONE:
-		ibcc_job_free(ibcc_queue_take_client(&w->applies, j->client));
-		ibcc_worker_drop_waiting(w, j->client);
-		ibcc_job_free(j);
+	case IBCC_TASK_GONE:
+		ibcc_task_free(ibcc_queue_take_client(&w->applies, t->client));
+		ibcc_worker_drop_waiting(w, t->client);
+		ibcc_task_free(t);
 		return;
 	}
-	ibcc_worker_finish(w, j);
+	ibcc_worker_finish(w, t);
 }
 
 /* Reverts what is on trial; see ibcc_service_end_trial() for `reason`. A failure is tried again and
@@ -256,14 +256,14 @@ static void end_trial(struct ibcc_worker *w, const char *reason)
 	publish(w, NULL);
 }
 
-/* Returns the next job. NULL with *due: something on trial must be reverted first. NULL otherwise:
+/* Returns the next task. NULL with *due: something on trial must be reverted first. NULL otherwise:
  * the thread must end.
  */
-static struct ibcc_job *wait_for_job(struct ibcc_worker *w, bool *due)
+static struct ibcc_task *wait_for_task(struct ibcc_worker *w, bool *due)
 {
 	uint64_t due_ns = ibcc_service_trial_due_ns(w->service);
 	struct timespec until = { (time_t)(due_ns / 1000000000u), (long)(due_ns % 1000000000u) };
-	struct ibcc_job *j = NULL;
+	struct ibcc_task *t = NULL;
 
 	*due = false;
 	pthread_mutex_lock(&w->lock);
@@ -274,24 +274,24 @@ static struct ibcc_job *wait_for_job(struct ibcc_worker *w, bool *due)
 			pthread_cond_timedwait(&w->wake, &w->lock, &until);
 	}
 	if (!w->stop && !*due)
-		j = ibcc_queue_pick(&w->todo, w->last_uid);
+		t = ibcc_queue_pick(&w->todo, w->last_uid);
 	pthread_mutex_unlock(&w->lock);
-	if (j && j->rank != IBCC_RANK_OWN)
-		w->last_uid = j->uid;
-	return j;
+	if (t && t->rank != IBCC_RANK_OWN)
+		w->last_uid = t->uid;
+	return t;
 }
 
 static void *work(void *arg)
 {
 	struct ibcc_worker *w = arg;
-	struct ibcc_job *j;
+	struct ibcc_task *t;
 	bool due;
 
-	while ((j = wait_for_job(w, &due)) || due) {
+	while ((t = wait_for_task(w, &due)) || due) {
 		if (due)
 			end_trial(w, NULL);
 		else
-			run_job(w, j);
+			run_task(w, t);
 	}
 	if (w->on_trial)
 		end_trial(w, "ibcc-tuned ends");
@@ -360,15 +360,15 @@ struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t c
 	return NULL;
 }
 
-static void free_jobs(struct ibcc_queue *q)
+static void free_tasks(struct ibcc_queue *q)
 {
-	struct ibcc_job *j;
+	struct ibcc_task *t;
 
-	while ((j = ibcc_queue_pop(q)))
-		ibcc_job_free(j);
+	while ((t = ibcc_queue_pop(q)))
+		ibcc_task_free(t);
 }
 
-/* A job is a sequence of MAD runs, and a cancel ends only the current one. So it is repeated until
+/* A task is a sequence of MAD runs, and a cancel ends only the current one. So it is repeated until
  * the thread ends.
  */
 static void end_thread(struct ibcc_worker *w)
@@ -396,13 +396,13 @@ void ibcc_worker_free(struct ibcc_worker *w)
 	pthread_mutex_unlock(&w->lock);
 	if (w->started)
 		end_thread(w);
-	ibcc_service_free(w->service); /* also ends the predictor's thread, which submits a job */
-	free_jobs(&w->todo);
-	free_jobs(&w->done);
-	free_jobs(&w->applies);
-	free_jobs(&w->plans);
-	free_jobs(&w->predicting);
-	free_jobs(&w->later);
+	ibcc_service_free(w->service); /* also ends the predictor's thread, which submits a task */
+	free_tasks(&w->todo);
+	free_tasks(&w->done);
+	free_tasks(&w->applies);
+	free_tasks(&w->plans);
+	free_tasks(&w->predicting);
+	free_tasks(&w->later);
 	json_decref(w->status);
 	ibcc_explain_free(w->explain);
 	if (w->done_fd >= 0)
@@ -414,17 +414,17 @@ void ibcc_worker_free(struct ibcc_worker *w)
 
 void ibcc_worker_forget(struct ibcc_worker *w, uint64_t client)
 {
-	struct ibcc_job *j, *gone = NULL;
+	struct ibcc_task *t, *gone = NULL;
 
 	pthread_mutex_lock(&w->lock);
-	j = ibcc_queue_take_client(&w->todo, client);
-	if (!j && (gone = calloc(1, sizeof(*gone)))) {
-		*gone = (struct ibcc_job){ .kind = IBCC_JOB_GONE, .client = client };
+	t = ibcc_queue_take_client(&w->todo, client);
+	if (!t && (gone = calloc(1, sizeof(*gone)))) {
+		*gone = (struct ibcc_task){ .kind = IBCC_TASK_GONE, .client = client };
 		ibcc_queue_push(&w->todo, gone);
 		pthread_cond_signal(&w->wake);
 	}
 	pthread_mutex_unlock(&w->lock);
-	ibcc_job_free(j);
+	ibcc_task_free(t);
 }
 
 int ibcc_worker_fd(const struct ibcc_worker *w)
@@ -432,25 +432,25 @@ int ibcc_worker_fd(const struct ibcc_worker *w)
 	return w->done_fd;
 }
 
-void ibcc_worker_submit(struct ibcc_worker *w, struct ibcc_job *j)
+void ibcc_worker_submit(struct ibcc_worker *w, struct ibcc_task *t)
 {
 	pthread_mutex_lock(&w->lock);
-	ibcc_queue_push(&w->todo, j);
+	ibcc_queue_push(&w->todo, t);
 	pthread_cond_signal(&w->wake);
 	pthread_mutex_unlock(&w->lock);
 }
 
-struct ibcc_job *ibcc_worker_done(struct ibcc_worker *w)
+struct ibcc_task *ibcc_worker_done(struct ibcc_worker *w)
 {
-	struct ibcc_job *j;
+	struct ibcc_task *t;
 	uint64_t count;
 
 	pthread_mutex_lock(&w->lock);
-	j = ibcc_queue_pop(&w->done);
-	if (!j && read(w->done_fd, &count, sizeof(count)) < 0)
-		j = NULL; /* there was none: that is fine */
+	t = ibcc_queue_pop(&w->done);
+	if (!t && read(w->done_fd, &count, sizeof(count)) < 0)
+		t = NULL; /* there was none: that is fine */
 	pthread_mutex_unlock(&w->lock);
-	return j;
+	return t;
 }
 
 const char *ibcc_worker_stage(const struct ibcc_worker *w)
@@ -468,7 +468,7 @@ json_t *ibcc_worker_status(struct ibcc_worker *w)
 	due_ns = w->trial_due_ns;
 	pthread_mutex_unlock(&w->lock);
 	trial = json_object_get(copy, "trial");
-	if (json_is_object(trial)) /* this time runs, all else is as old as the last job */
+	if (json_is_object(trial)) /* this time runs, all else is as old as the last task */
 		ibcc_service_trial_left(trial, due_ns);
 	return copy;
 }

@@ -9,27 +9,27 @@
 
 void ibcc_worker_on_predicted(void *arg)
 {
-	struct ibcc_job *j = calloc(1, sizeof(*j));
+	struct ibcc_task *t = calloc(1, sizeof(*t));
 
-	if (!j)
+	if (!t)
 		return;
-	j->kind = IBCC_JOB_PREDICTED;
-	ibcc_worker_submit(arg, j);
+	t->kind = IBCC_TASK_PREDICTED;
+	ibcc_worker_submit(arg, t);
 }
 
 void ibcc_worker_tell_predicted(struct ibcc_worker *w)
 {
-	struct ibcc_job *j;
+	struct ibcc_task *t;
 	bool abandoned = w->abandoned;
 
 	w->abandoned = false;
-	while ((j = ibcc_queue_pop(&w->predicting))) {
+	while ((t = ibcc_queue_pop(&w->predicting))) {
 		if (abandoned) {
-			ibcc_queue_push(&w->later, j);
+			ibcc_queue_push(&w->later, t);
 			continue;
 		}
-		j->err = ibcc_service_predicted(w->service, j->data, &j->result, &j->why);
-		ibcc_worker_finish(w, j);
+		t->err = ibcc_service_predicted(w->service, t->data, &t->result, &t->why);
+		ibcc_worker_finish(w, t);
 	}
 	ibcc_service_predicted_all(w->service);
 }
@@ -37,96 +37,96 @@ void ibcc_worker_tell_predicted(struct ibcc_worker *w)
 /* A what-if for clients of a lower rank is stopped for a client of a higher rank, and restarted
  * after it.
  */
-static void overtake(struct ibcc_worker *w, const struct ibcc_job *next)
+static void overtake(struct ibcc_worker *w, const struct ibcc_task *next)
 {
-	for (const struct ibcc_job *j = w->predicting.first; j; j = j->next)
-		if (j->rank <= next->rank)
+	for (const struct ibcc_task *t = w->predicting.first; t; t = t->next)
+		if (t->rank <= next->rank)
 			return;
 	if (!w->abandoned && w->predicting.first)
 		w->abandoned = ibcc_service_abandon_prediction(w->service);
 }
 
-static void wait_for_end(struct ibcc_worker *w, struct ibcc_job *j)
+static void wait_for_end(struct ibcc_worker *w, struct ibcc_task *t)
 {
-	overtake(w, j);
-	ibcc_queue_push(&w->later, j);
+	overtake(w, t);
+	ibcc_queue_push(&w->later, t);
 }
 
 void ibcc_worker_drop_waiting(struct ibcc_worker *w, uint64_t client)
 {
-	struct ibcc_job *j = ibcc_queue_take_client(&w->predicting, client);
+	struct ibcc_task *t = ibcc_queue_take_client(&w->predicting, client);
 
-	ibcc_job_free(ibcc_queue_take_client(&w->plans, client));
-	ibcc_job_free(ibcc_queue_take_client(&w->later, client));
-	if (j && !w->predicting.first && !w->abandoned)
+	ibcc_task_free(ibcc_queue_take_client(&w->plans, client));
+	ibcc_task_free(ibcc_queue_take_client(&w->later, client));
+	if (t && !w->predicting.first && !w->abandoned)
 		w->abandoned = ibcc_service_abandon_prediction(w->service);
-	ibcc_job_free(j);
+	ibcc_task_free(t);
 }
 
-void ibcc_worker_tell_what_if(struct ibcc_worker *w, struct ibcc_job *j)
+void ibcc_worker_tell_what_if(struct ibcc_worker *w, struct ibcc_task *t)
 {
-	j->err = ibcc_service_what_if(w->service, j->set, ibcc_worker_on_predicted, w, &j->why);
-	if (j->err == -EBUSY)
-		wait_for_end(w, j);
-	else if (j->err == -EINPROGRESS)
-		ibcc_queue_push(&w->predicting, j);
+	t->err = ibcc_service_what_if(w->service, t->set, ibcc_worker_on_predicted, w, &t->why);
+	if (t->err == -EBUSY)
+		wait_for_end(w, t);
+	else if (t->err == -EINPROGRESS)
+		ibcc_queue_push(&w->predicting, t);
 	else
-		ibcc_worker_finish(w, j);
+		ibcc_worker_finish(w, t);
 }
 
 /* A missing plan is waited for as long as polling cycles succeed. A present plan waits for its
  * prediction, which polling cycles do not wait for.
  */
-void ibcc_worker_tell_plan(struct ibcc_worker *w, struct ibcc_job *j, bool may_wait)
+void ibcc_worker_tell_plan(struct ibcc_worker *w, struct ibcc_task *t, bool may_wait)
 {
 	/* A report shows what is there now, with the last prediction if there is one. */
-	int rc = j->kind == IBCC_JOB_PLAN
+	int rc = t->kind == IBCC_TASK_PLAN
 			 ? ibcc_service_predict(w->service, ibcc_worker_on_predicted, w)
 			 : 0;
 
 	if (rc == -EBUSY) {
-		wait_for_end(w, j);
+		wait_for_end(w, t);
 		return;
 	}
 	if (rc == -EINPROGRESS) {
-		ibcc_queue_push(&w->predicting, j);
+		ibcc_queue_push(&w->predicting, t);
 		return;
 	}
-	if (j->kind == IBCC_JOB_REPORT)
-		j->err = ibcc_service_report(w->service, &j->result, &j->why);
-	else if (j->kind == IBCC_JOB_BUNDLE)
-		j->err = ibcc_service_bundle(w->service, j->anonymous, &j->result, &j->why);
+	if (t->kind == IBCC_TASK_REPORT)
+		t->err = ibcc_service_report(w->service, &t->result, &t->why);
+	else if (t->kind == IBCC_TASK_BUNDLE)
+		t->err = ibcc_service_bundle(w->service, t->anonymous, &t->result, &t->why);
 	else
-		j->err = ibcc_service_plan(w->service, j->data, &j->result, &j->why);
-	if (j->err == -EAGAIN && may_wait)
-		ibcc_queue_push(&w->plans, j);
+		t->err = ibcc_service_plan(w->service, t->data, &t->result, &t->why);
+	if (t->err == -EAGAIN && may_wait)
+		ibcc_queue_push(&w->plans, t);
 	else
-		ibcc_worker_finish(w, j);
+		ibcc_worker_finish(w, t);
 }
 
 void ibcc_worker_tell_plans(struct ibcc_worker *w, bool may_wait)
 {
 	struct ibcc_queue asked = w->plans;
-	struct ibcc_job *j;
+	struct ibcc_task *t;
 
 	if (!asked.first)
 		return;
 	ibcc_queue_init(&w->plans);
-	while ((j = ibcc_queue_pop(&asked)))
-		ibcc_worker_tell_plan(w, j, may_wait);
+	while ((t = ibcc_queue_pop(&asked)))
+		ibcc_worker_tell_plan(w, t, may_wait);
 }
 
 void ibcc_worker_run_later(struct ibcc_worker *w)
 {
 	struct ibcc_queue waited = w->later;
-	struct ibcc_job *j;
+	struct ibcc_task *t;
 
 	if (!waited.first)
 		return;
 	ibcc_queue_init(&w->later);
-	while ((j = ibcc_queue_pick(&waited, w->last_uid)))
-		if (j->kind == IBCC_JOB_WHAT_IF)
-			ibcc_worker_tell_what_if(w, j);
+	while ((t = ibcc_queue_pick(&waited, w->last_uid)))
+		if (t->kind == IBCC_TASK_WHAT_IF)
+			ibcc_worker_tell_what_if(w, t);
 		else
-			ibcc_worker_tell_plan(w, j, true);
+			ibcc_worker_tell_plan(w, t, true);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The order in which the worker takes jobs.
+/* The order in which the worker takes tasks.
  *
- * The daemon's own jobs come first: a polling cycle that is due waits for the current job, and for
- * no other. Then come root's jobs and those of the daemon's own user, so that an operator can
+ * The daemon's own tasks come first: a polling cycle that is due waits for the current task, and
+ * for no other. Then come root's tasks and those of the daemon's own user, so that an operator can
  * always revert. Then come those of control_write_group, then those of readers. Within a rank the
- * oldest job is taken, but no user has two in a row while another user waits. So a user with many
- * connections delays each other user by one job at a time.
+ * oldest task is taken, but no user has two in a row while another user waits. So a user with many
+ * connections delays each other user by one task at a time.
  *
- * A client has one request in progress at a time, and its job dies with its connection. So the
- * limits of <ibcc/jsonl.h> on connections, of each user and in all, are the limits on jobs as well.
+ * A client has one request in progress at a time, and its task dies with its connection. So the
+ * limits of <ibcc/jsonl.h> on connections, of each user and in all, are the limits on tasks as
+ * well.
  */
 #include "daemon/worker_impl.h"
 
@@ -18,33 +19,33 @@ void ibcc_queue_init(struct ibcc_queue *q)
 	q->last = &q->first;
 }
 
-void ibcc_queue_push(struct ibcc_queue *q, struct ibcc_job *j)
+void ibcc_queue_push(struct ibcc_queue *q, struct ibcc_task *t)
 {
-	j->next = NULL;
-	*q->last = j;
-	q->last = &j->next;
+	t->next = NULL;
+	*q->last = t;
+	q->last = &t->next;
 }
 
-static struct ibcc_job *take(struct ibcc_queue *q, struct ibcc_job **at)
+static struct ibcc_task *take(struct ibcc_queue *q, struct ibcc_task **at)
 {
-	struct ibcc_job *j = *at;
+	struct ibcc_task *t = *at;
 
-	if (!j)
+	if (!t)
 		return NULL;
-	*at = j->next;
+	*at = t->next;
 	if (!*at)
 		q->last = at;
-	return j;
+	return t;
 }
 
-struct ibcc_job *ibcc_queue_pop(struct ibcc_queue *q)
+struct ibcc_task *ibcc_queue_pop(struct ibcc_queue *q)
 {
 	return take(q, &q->first);
 }
 
-struct ibcc_job *ibcc_queue_pick(struct ibcc_queue *q, uid_t last_uid)
+struct ibcc_task *ibcc_queue_pick(struct ibcc_queue *q, uid_t last_uid)
 {
-	struct ibcc_job **best = &q->first, **p;
+	struct ibcc_task **best = &q->first, **p;
 
 	for (p = &q->first; *p; p = &(*p)->next)
 		if ((*p)->rank < (*best)->rank ||
@@ -54,18 +55,18 @@ struct ibcc_job *ibcc_queue_pick(struct ibcc_queue *q, uid_t last_uid)
 	return take(q, best);
 }
 
-struct ibcc_job *ibcc_queue_take_client(struct ibcc_queue *q, uint64_t client)
+struct ibcc_task *ibcc_queue_take_client(struct ibcc_queue *q, uint64_t client)
 {
-	struct ibcc_job **p = &q->first;
+	struct ibcc_task **p = &q->first;
 
 	while (*p && ((*p)->client != client || (*p)->rank == IBCC_RANK_OWN))
 		p = &(*p)->next;
 	return take(q, p);
 }
 
-struct ibcc_job *ibcc_queue_take_kind(struct ibcc_queue *q, enum ibcc_job_kind kind)
+struct ibcc_task *ibcc_queue_take_kind(struct ibcc_queue *q, enum ibcc_task_kind kind)
 {
-	struct ibcc_job **p = &q->first;
+	struct ibcc_task **p = &q->first;
 
 	while (*p && (*p)->kind != kind)
 		p = &(*p)->next;

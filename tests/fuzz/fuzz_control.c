@@ -32,17 +32,17 @@ static void request(void *arg, const struct ibcc_jsonl_request *r)
 {
 	struct fixture *x = arg;
 	json_t *answer = NULL;
-	struct ibcc_job *j = NULL;
+	struct ibcc_task *t = NULL;
 
 	FUZZ_CHECK(json_is_object(r->object));
 	x->n_asked++;
 	if (ibcc_request_is_status(r))
 		answer = ibcc_request_answer(0, NULL, ibcc_worker_status(x->worker));
 	else
-		j = ibcc_request_job(r, &answer);
-	FUZZ_CHECK(!j == !!answer);
-	if (j)
-		ibcc_worker_submit(x->worker, j);
+		t = ibcc_request_task(r, &answer);
+	FUZZ_CHECK(!t == !!answer);
+	if (t)
+		ibcc_worker_submit(x->worker, t);
 	else
 		ibcc_jsonl_reply(x->control, r->client, answer);
 }
@@ -58,28 +58,28 @@ static void turn(struct fixture *x)
  */
 static void work(struct fixture *x)
 {
-	struct ibcc_job *pass = calloc(1, sizeof(*pass)), *j;
+	struct ibcc_task *pass = calloc(1, sizeof(*pass)), *t;
 	struct pollfd p = { .fd = ibcc_worker_fd(x->worker), .events = POLLIN };
 	bool over = false;
 
 	FUZZ_CHECK(pass);
-	pass->kind = IBCC_JOB_PASS;
+	pass->kind = IBCC_TASK_PASS;
 	ibcc_worker_submit(x->worker, pass);
 	while (!over) {
 		poll(&p, 1, -1);
-		while ((j = ibcc_worker_done(x->worker))) {
+		while ((t = ibcc_worker_done(x->worker))) {
 			/* Nothing comes of anything but the state file. */
-			FUZZ_CHECK(j->err || j->kind == IBCC_JOB_HISTORY ||
-				   j->kind == IBCC_JOB_JOBS);
-			FUZZ_CHECK(!j->err || j->why.text[0]);
-			over |= j->kind == IBCC_JOB_PASS;
-			if (j->kind != IBCC_JOB_PASS) {
+			FUZZ_CHECK(t->err || t->kind == IBCC_TASK_HISTORY ||
+				   t->kind == IBCC_TASK_JOBS);
+			FUZZ_CHECK(!t->err || t->why.text[0]);
+			over |= t->kind == IBCC_TASK_PASS;
+			if (t->kind != IBCC_TASK_PASS) {
 				ibcc_jsonl_reply(
-					x->control, j->client,
-					ibcc_request_answer(j->err, j->why.text, j->result));
-				j->result = NULL;
+					x->control, t->client,
+					ibcc_request_answer(t->err, t->why.text, t->result));
+				t->result = NULL;
 			}
-			ibcc_job_free(j);
+			ibcc_task_free(t);
 		}
 	}
 }

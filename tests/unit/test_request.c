@@ -9,22 +9,22 @@
 
 #include "daemon/request.h"
 
-/* The login that a job has; NULL: the request was refused. */
+/* The login that a task has; NULL: the request was refused. */
 static const char *login_of(uid_t uid, json_t *sudo_user)
 {
 	static char login[IBCC_LOGIN_BYTES];
 	json_t *object = json_pack("{ss so}", "command", "history", "sudo_user", sudo_user);
 	struct ibcc_jsonl_request r = { .object = object, .uid = uid, .pid = 7 };
 	json_t *refusal = NULL;
-	struct ibcc_job *j = ibcc_request_job(&r, &refusal);
+	struct ibcc_task *t = ibcc_request_task(&r, &refusal);
 
-	if (j)
-		snprintf(login, sizeof(login), "%s", j->login);
-	assert_true(!j == !!refusal);
-	ibcc_job_free(j);
+	if (t)
+		snprintf(login, sizeof(login), "%s", t->login);
+	assert_true(!t == !!refusal);
+	ibcc_task_free(t);
 	json_decref(refusal);
 	json_decref(object);
-	return j ? login : NULL;
+	return t ? login : NULL;
 }
 
 static void test_sudo(void **state)
@@ -44,10 +44,10 @@ static bool takes(const char *command, json_t *args)
 	json_t *object = json_pack("{ss so}", "command", command, "args", args);
 	struct ibcc_jsonl_request r = { .object = object, .pid = 7 };
 	json_t *refusal = NULL;
-	struct ibcc_job *j = ibcc_request_job(&r, &refusal);
-	bool taken = j;
+	struct ibcc_task *t = ibcc_request_task(&r, &refusal);
+	bool taken = t;
 
-	ibcc_job_free(j);
+	ibcc_task_free(t);
 	json_decref(refusal);
 	json_decref(object);
 	return taken;

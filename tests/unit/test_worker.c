@@ -34,30 +34,30 @@ static struct ibcc_worker *start(void)
 	return w;
 }
 
-static void submit(struct ibcc_worker *w, enum ibcc_job_kind kind, uint64_t client, bool loose)
+static void submit(struct ibcc_worker *w, enum ibcc_task_kind kind, uint64_t client, bool loose)
 {
-	struct ibcc_job *j = calloc(1, sizeof(*j));
+	struct ibcc_task *t = calloc(1, sizeof(*t));
 
-	assert_non_null(j);
-	*j = (struct ibcc_job){ .kind = kind,
-				.rank = client ? IBCC_RANK_READER : IBCC_RANK_OWN,
-				.client = client,
-				.skip_unsupported = loose };
-	ibcc_worker_submit(w, j);
+	assert_non_null(t);
+	*t = (struct ibcc_task){ .kind = kind,
+				 .rank = client ? IBCC_RANK_READER : IBCC_RANK_OWN,
+				 .client = client,
+				 .skip_unsupported = loose };
+	ibcc_worker_submit(w, t);
 }
 
 /* The next that is done has to be this client's. */
 static void assert_done(struct ibcc_worker *w, uint64_t client)
 {
 	struct pollfd p = { .fd = ibcc_worker_fd(w), .events = POLLIN };
-	struct ibcc_job *j;
+	struct ibcc_task *t;
 
-	while (!(j = ibcc_worker_done(w)))
+	while (!(t = ibcc_worker_done(w)))
 		if (poll(&p, 1, PATIENCE_MS) <= 0)
 			fail_msg("client %u never gets an answer", (unsigned int)client);
-	assert_int_equal(j->client, client);
-	assert_int_not_equal(j->err, 0);
-	ibcc_job_free(j);
+	assert_int_equal(t->client, client);
+	assert_int_not_equal(t->err, 0);
+	ibcc_task_free(t);
 }
 
 /* What is waited for together and is not the same is not made one by the looser: clients 1 and 3
@@ -69,36 +69,36 @@ static void test_applies_that_differ(void **state)
 
 	(void)state;
 	for (uint64_t client = 1; client <= 4; client++)
-		submit(w, IBCC_JOB_APPLY, client, client % 2 == 0);
-	submit(w, IBCC_JOB_PASS, 0, false);
+		submit(w, IBCC_TASK_APPLY, client, client % 2 == 0);
+	submit(w, IBCC_TASK_PASS, 0, false);
 	assert_done(w, 1);
 	assert_done(w, 3);
 	assert_done(w, 0);
-	submit(w, IBCC_JOB_PASS, 0, false);
+	submit(w, IBCC_TASK_PASS, 0, false);
 	assert_done(w, 2);
 	assert_done(w, 4);
 	assert_done(w, 0);
-	submit(w, IBCC_JOB_PASS, 0, false);
+	submit(w, IBCC_TASK_PASS, 0, false);
 	assert_done(w, 0);
 	ibcc_worker_free(w);
 }
 
-/* A job that waits for a pass dies with its client: nothing is begun for one that has hung up. */
+/* A task that waits for a pass dies with its client: nothing is begun for one that has hung up. */
 static void test_client_gone(void **state)
 {
 	struct ibcc_worker *w = start();
 
 	(void)state;
-	submit(w, IBCC_JOB_APPLY, 1, false);
-	submit(w, IBCC_JOB_APPLY, 2, false);
-	submit(w, IBCC_JOB_PLAN, 3, false);
-	submit(w, IBCC_JOB_PLAN, 4, false);
-	submit(w, IBCC_JOB_SHOW, 5, false);
+	submit(w, IBCC_TASK_APPLY, 1, false);
+	submit(w, IBCC_TASK_APPLY, 2, false);
+	submit(w, IBCC_TASK_PLAN, 3, false);
+	submit(w, IBCC_TASK_PLAN, 4, false);
+	submit(w, IBCC_TASK_SHOW, 5, false);
 	assert_done(w, 5); /* all before it wait for a pass now */
 	ibcc_worker_forget(w, 1);
 	ibcc_worker_forget(w, 3);
 	ibcc_worker_forget(w, 5); /* has been answered */
-	submit(w, IBCC_JOB_PASS, 0, false);
+	submit(w, IBCC_TASK_PASS, 0, false);
 	assert_done(w, 2);
 	assert_done(w, 4);
 	assert_done(w, 0);
@@ -111,9 +111,9 @@ static void test_end(void **state)
 	struct ibcc_worker *w = start();
 
 	(void)state;
-	submit(w, IBCC_JOB_APPLY, 1, false);
-	submit(w, IBCC_JOB_PLAN, 2, false);
-	submit(w, IBCC_JOB_SHOW, 3, false);
+	submit(w, IBCC_TASK_APPLY, 1, false);
+	submit(w, IBCC_TASK_PLAN, 2, false);
+	submit(w, IBCC_TASK_SHOW, 3, false);
 	assert_done(w, 3);
 	ibcc_worker_free(w);
 }
@@ -124,16 +124,16 @@ static void test_plan_waits(void **state)
 	struct ibcc_worker *w = start();
 
 	(void)state;
-	submit(w, IBCC_JOB_PLAN, 1, false);
-	submit(w, IBCC_JOB_PLAN, 2, false);
-	submit(w, IBCC_JOB_SHOW, 3, false);
+	submit(w, IBCC_TASK_PLAN, 1, false);
+	submit(w, IBCC_TASK_PLAN, 2, false);
+	submit(w, IBCC_TASK_SHOW, 3, false);
 	assert_done(w, 3);
-	submit(w, IBCC_JOB_PASS, 0, false);
+	submit(w, IBCC_TASK_PASS, 0, false);
 	assert_done(w, 1);
 	assert_done(w, 2);
 	assert_done(w, 0);
 	/* From then on the reason is known at once. */
-	submit(w, IBCC_JOB_PLAN, 4, false);
+	submit(w, IBCC_TASK_PLAN, 4, false);
 	assert_done(w, 4);
 	ibcc_worker_free(w);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* In which order the worker takes jobs; worker_queue.c says why. */
+/* In which order the worker takes tasks; worker_queue.c says why. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,25 +13,25 @@
 #define ALICE 1001u
 #define BOB   1002u
 
-static void put(struct ibcc_queue *q, uint64_t client, enum ibcc_job_rank rank, uid_t uid)
+static void put(struct ibcc_queue *q, uint64_t client, enum ibcc_task_rank rank, uid_t uid)
 {
-	struct ibcc_job *j = calloc(1, sizeof(*j));
+	struct ibcc_task *t = calloc(1, sizeof(*t));
 
-	assert_non_null(j);
-	*j = (struct ibcc_job){ .client = client, .rank = rank, .uid = uid };
-	ibcc_queue_push(q, j);
+	assert_non_null(t);
+	*t = (struct ibcc_task){ .client = client, .rank = rank, .uid = uid };
+	ibcc_queue_push(q, t);
 }
 
-/* Takes one after a job of `last`; its user. */
+/* Takes one after a task of `last`; its user. */
 static uid_t assert_next(struct ibcc_queue *q, uid_t last, uint64_t client)
 {
-	struct ibcc_job *j = ibcc_queue_pick(q, last);
+	struct ibcc_task *t = ibcc_queue_pick(q, last);
 	uid_t uid;
 
-	assert_non_null(j);
-	assert_int_equal(j->client, client);
-	uid = j->uid;
-	ibcc_job_free(j);
+	assert_non_null(t);
+	assert_int_equal(t->client, client);
+	uid = t->uid;
+	ibcc_task_free(t);
 	return uid;
 }
 
@@ -94,7 +94,7 @@ static void test_client_gone(void **state)
 	put(&q, 2, IBCC_RANK_READER, ALICE);
 	assert_null(ibcc_queue_take_client(&q, 0)); /* the daemon's own is no client's */
 	assert_null(ibcc_queue_take_client(&q, 3));
-	ibcc_job_free(ibcc_queue_take_client(&q, 2));
+	ibcc_task_free(ibcc_queue_take_client(&q, 2));
 	put(&q, 4, IBCC_RANK_READER, ALICE);
 	assert_next(&q, ALICE, 0);
 	assert_next(&q, ALICE, 1);
