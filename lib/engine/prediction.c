@@ -19,7 +19,7 @@
 #include <ibcc/traffic.h>
 #include <ibcc/twin.h>
 
-#include "doubt.h"
+#include "least.h"
 
 /* On larger fabrics the packet engine takes too long, and rates are computed without packets. */
 #define ENGINE_MAX_HOSTS 1000u
@@ -50,7 +50,7 @@ struct predictor {
 	uint32_t n_roots;
 	struct ibcc_traffic traffic;
 	bool *waits;                  /* by port: an adapter's that waits now */
-	double least[IBCC_ROOTS_MAX]; /* by root: lower bound of its rate (doubt.h) */
+	double least[IBCC_ROOTS_MAX]; /* by root: lower bound of its rate (least.h) */
 	uint64_t start_ns;
 };
 
@@ -251,7 +251,7 @@ static int infer(struct predictor *r, bool history)
 
 	ibcc_traffic_fini(&r->traffic);
 	rc = ibcc_traffic_infer(&in, &r->traffic);
-	return rc ? rc : ibcc_doubt_least(&in, &r->traffic, r->in->wanted, r->least);
+	return rc ? rc : ibcc_least_rates(&in, &r->traffic, r->in->wanted, r->least);
 }
 
 /* The share of what waiting adapters send that is new and passes no known root. */

@@ -10,7 +10,7 @@
 
 #include "fabrics.h"
 
-#include "lib/engine/doubt.h"
+#include "lib/engine/least.h"
 
 struct fixture {
 	struct ibcc_topo *t;
@@ -342,7 +342,7 @@ static void assert_least(const struct ibcc_traffic_in *in, const struct ibcc_tra
 {
 	double least[1];
 
-	assert_int_equal(ibcc_doubt_least(in, t, wanted, least), 0);
+	assert_int_equal(ibcc_least_rates(in, t, wanted, least), 0);
 	assert_true(fabs(least[0] - want) < 0.01);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* How far a plan leaves the rate of a root open. Private to predictions. */
-#ifndef IBCC_ENGINE_DOUBT_H
-#define IBCC_ENGINE_DOUBT_H
+#ifndef IBCC_ENGINE_LEAST_H
+#define IBCC_ENGINE_LEAST_H
 
 #include <ibcc/loads.h>
 #include <ibcc/settings.h>
@@ -12,10 +12,10 @@
  * more there than it is assumed to send now. The upper one is all that the root carries now. Where
  * between them it lies depends on how fast the sources recover and which hosts they are, and
  * counters show neither. Writes the lower bound of each root into share[], as a share of its
- * present rate, at most
- * 1. Traffic that passes another root first depends on that one and is not included. 0 or -ENOMEM.
+ * present rate, from 0 to 1. Traffic that passes another root first depends on that one and is not
+ * included. 0 or -ENOMEM.
  */
-int ibcc_doubt_least(const struct ibcc_traffic_in *in, const struct ibcc_traffic *traffic,
+int ibcc_least_rates(const struct ibcc_traffic_in *in, const struct ibcc_traffic *traffic,
 		     const struct ibcc_settings *wanted, double *share);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The least that a plan leaves of a root's traffic (doubt.h): each source's present rate through
+/* The least that a plan leaves of a root's traffic (least.h): each source's present rate through
  * the root, but at most what the end of its new table lets through.
  */
-#include "doubt.h"
+#include "least.h"
 
 #include <errno.h>
 #include <math.h>
@@ -48,7 +48,7 @@ static double least_mbps(const struct ibcc_traffic_in *in, const struct ibcc_tra
 	return sum;
 }
 
-int ibcc_doubt_least(const struct ibcc_traffic_in *in, const struct ibcc_traffic *traffic,
+int ibcc_least_rates(const struct ibcc_traffic_in *in, const struct ibcc_traffic *traffic,
 		     const struct ibcc_settings *wanted, double *share)
 {
 	double *sent = calloc(in->t->n_ports + 1u, sizeof(*sent));
