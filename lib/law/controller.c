@@ -72,7 +72,9 @@
 #define OUTLIER_RATIO 8u
 /* Passes at most between two doubts whether settings are still on the fabric. */
 #define SUSPECT_MAX 63u
-/* Times the interval before: one that is longer held something that kept a program from working. */
+/* An interval that is this many times as long as the one before was interrupted: something kept a
+ * program from working.
+ */
 #define INTERRUPTED 2u
 
 void ibcc_controller_reset(struct ibcc_controller *c)
@@ -289,7 +291,7 @@ static bool begin(struct pass *p)
 
 	c->par.n_others = 0;
 	if (!p->pic->trustworthy || was_interrupted(c, p->pic))
-		ibcc_rules_judge_anew(c, 1);
+		ibcc_rules_restart_judging(c, 1);
 	if (!p->pic->trustworthy) {
 		pass_over_all(p);
 		return false;

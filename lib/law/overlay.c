@@ -12,7 +12,10 @@
 
 /* Packets below this share of the MTU are not marked: ACKs and other small ones carry no load. */
 #define MARK_MTU_SHARE 4u
-#define NEAR_PERCENT   5u /* what the law leaves open */
+/* A value on the fabric stays if it is within this many percent of what the law wants: the law is no
+ * more precise than that.
+ */
+#define NEAR_PERCENT 5u
 
 void ibcc_target_fini(struct ibcc_target *t)
 {

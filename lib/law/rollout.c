@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* The rollout of each root with settings (rollout.h). ibcc_rollout_judge() looks in each pass
+ * whether packets were marked, and ibcc_rollout_split() takes those changes out of a plan that have
+ * to wait.
+ */
 #include <ibcc/rollout.h>
 #include <ibcc/text.h>
 

@@ -13,23 +13,25 @@
 #include "rules.h"
 
 /* Passes in which sources that were held repay their backlog after a change, and fill links that
- * congestion does not start at. Without this and the next two rules `mixed` and `zrl-output` miss
- * rows.
+ * congestion does not start at. Without BACKLOG_PASSES, STOOD_PASSES and STRICT_WAIT `mixed` and
+ * `zrl-output` miss rows.
  */
 #define BACKLOG_PASSES 5u
-/* Passes. A link that stays full for twice as long is no backlog, even if something changes in
- * every few passes.
+/* A link that is full for this many passes, twice BACKLOG_PASSES, is no backlog, even if something
+ * changes in every few passes.
  */
 #define STOOD_PASSES 10u
 /* Permille of waiting that the feeders of a full link need once another root is controlled. At 90 %
  * load the ports of a healthy switch wait up to 300 for a moment.
  */
 #define STRICT_WAIT 250u
-/* Permille of what the sources send. Acknowledgements, which go elsewhere too, stay below. */
+/* Sources send elsewhere, too, if that is more than this many permille of what they send.
+ * Acknowledgements, which also go elsewhere, stay below it.
+ */
 #define FOREIGN_PERMILLE 20u
-/* Permille of what one source sends: this much must go elsewhere. Switches and adapters serve in
- * turns, so a blocked sender gets about as much as each sender that blocks it. Without this rule
- * rings lose 1.7 to 3.3 %.
+/* Before marks show it, this many permille of what one source sends must go elsewhere, or control
+ * would help nobody. Switches and adapters serve in turns, so a blocked sender gets about as much
+ * as each sender that blocks it. Without this rule rings lose 1.7 to 3.3 %.
  */
 #define HELD_UP_PERMILLE 500u
 /* Passes in which a link is full before it is admitted in doubt. Without such admissions the mean
@@ -38,9 +40,12 @@
 #define DOUBT_PASSES 6u
 /* Passes of phase LEARN. In each of them IBCC_TELLING_BECNS marks for each source are made. */
 #define LEARN_PASSES 8u
-/* Times the quiet passes: a root that is back so soon after its settings went was not gone. */
+/* A root that is back within this many times the quiet passes after its settings went was not gone.
+ */
 #define BACK_SOON 2u
-/* Times the quiet passes that settings stay at most, after a root has come back again and again. */
+/* A root that comes back again and again keeps its settings for at most this many times the quiet
+ * passes.
+ */
 #define PATIENCE_MAX 64u
 
 /* What a root carries of another's sources, by what they send: *r and *of list them by port. */

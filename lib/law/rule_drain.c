@@ -4,9 +4,9 @@
  */
 #include "rules.h"
 
-/* Passes. A tree that holding its sources empties so soon is not emptied first, which would cost a
- * change more. Without emptying at all a campus fabric has 10.9 in place of 28.5 Gb/s, and draws
- * have 0.3 points of the mean less.
+/* A tree that is empty within this many passes when its sources are held is not emptied first: that
+ * would cost a change more. Without emptying at all a campus fabric has 10.9 in place of 28.5 Gb/s,
+ * and draws have 0.3 points of the mean less.
  */
 #define DRAIN_SOON 3u
 /* Passes that emptying lasts at most, whatever the buffers are taken for. */
@@ -14,7 +14,7 @@
 /* Passes in which the root must be idle or no sender may wait: one may be a moment without packets.
  */
 #define DRY_PASSES 2u
-/* Passes, and permille of waiting in them, that show a tree that stands again. */
+/* A tree stands again if it waits for this many permille of the time in this many passes. */
 #define RETURNED_PASSES   6u
 #define RETURNED_PERMILLE 600u
 

@@ -7,8 +7,8 @@
  */
 #include "rules.h"
 
-/* Permille of the formulas' values: the limit of feedback. With 900 for the table's end, 19 random
- * scenarios that control had harmed lost 3.1 instead of 2.6 points.
+/* Feedback takes values down to this many permille of the formulas' at most. With 900 for the
+ * table's end, 19 random scenarios that control had harmed lost 3.1 instead of 2.6 points.
  */
 #define LEAST 250u
 /* Percent by which one step of feedback moves the table's end, and the timer. */
@@ -127,7 +127,7 @@ static void begin_again(struct pass *p, struct ibcc_root_state *s)
 	s->disturbed = false;
 	s->win = (struct ibcc_window){ 0 };
 	if (moved)
-		ibcc_rules_begin_anew(p, s);
+		ibcc_rules_discard_feedback(p, s);
 	else
 		s->settle = p->c->p.settle_passes;
 }

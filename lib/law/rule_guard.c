@@ -21,20 +21,22 @@
  * wait, or they show nothing about demand.
  */
 #define KNOWN_SHARE 8u
-/* Permille of what was sent before. Congestion has not yet taken all that it will when it is seen
- * first, so less than that need not be harm.
+/* Control does harm if adapters send less than this many permille of what they sent before. When
+ * congestion is first seen, it has not taken all that it will yet. So a small loss need not be
+ * harm.
  */
 #define HARM_PERMILLE 850u
-/* Permille of what the root carried: a root that still carries as much has lost nothing. */
+/* A root that carries this many permille of what it carried before has lost nothing. */
 #define LESS_PERMILLE 900u
-/* Permille of what the root carries: if its contributors send this much more, the surplus goes
- * elsewhere.
+/* If contributors send this many permille more than their root carries, the surplus goes elsewhere.
  */
 #define ELSEWHERE_PERMILLE 100u
 /* Passes of the first bar, which is doubled each time, and of the longest. */
 #define BAR_PASSES 32u
 #define BAR_MAX    1024u
-/* Permille: demand is not believed to fall farther, or to grow. */
+/* What adapters without control send shows how demand has changed. It is not believed to fall below
+ * this many permille of what it was, nor to grow.
+ */
 #define DRIFT_LOW 500u
 
 static bool harmed(const struct pass *p, const struct ibcc_root_state *s)
@@ -95,7 +97,7 @@ void ibcc_rules_bar(struct pass *p, struct ibcc_root_state *s, bool in_vain)
 						    : BAR_MAX;
 
 	ibcc_rules_say(p, in_vain ? IBCC_DECISION_IN_VAIN : IBCC_DECISION_HARM, s);
-	ibcc_rules_begin_anew(p, s);
+	ibcc_rules_discard_feedback(p, s);
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
 		s->r.member[i] = s->r.lacking[i] = false;
 	ibcc_root_enter(s, IBCC_PHASE_BARRED, passes);

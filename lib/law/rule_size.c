@@ -9,18 +9,26 @@
 
 #include "rules.h"
 
-/* Passes in which a root must look like the other kind. */
+/* A root gets the formulas of the other kind after it has looked like it in this many passes. */
 #define KIND_PASSES 3u
-/* Permille of what the receiver took when it was slow. */
+/* A receiver is fast if it takes this many permille of what it took when it was slow. */
 #define FASTER_PERMILLE 1100u
-/* Permille of the number of contributors, or of the time between packets. */
+/* The formulas are applied again if more contribute, by BECNs, than this many permille of the
+ * number that they got; or, by the log, if the time between two packets of a source is longer than
+ * this many permille of theirs.
+ */
 #define MORE_PERMILLE 1300u
-/* Permille of the table's end. One that ends too late costs little, and is mended later. */
+/* The formulas are applied again if the table should end below this many permille of where it does.
+ * A table that ends too late costs little, and is mended later.
+ */
 #define SHRUNK_PERMILLE 600u
-/* Times the time between a source's packets: marks adapt to less. */
+/* The formulas are applied again if the time between a source's packets is this many times as long
+ * as they have it, or as short. Marks adapt to smaller changes.
+ */
 #define LOOP_FACTOR 2u
-/* Of what each pair was to get. Tables that end too early lose control, those that end too late
- * cost a little: the former is mended sooner, well before the law's margin is used up. With 0.85
+/* By the log, the formulas are applied again if each pair should get less than this share of what
+ * they give it. Tables that end too early lose control, so this is mended well before the law's
+ * margin is used up; tables that end too late only cost a little. With 0.85
  * the mean of draws is 0.09 points lower, and 14 pairs that had values for 12 were not held.
  */
 #define CLOSER 0.9
@@ -97,7 +105,7 @@ static void by_log(struct pass *p, struct ibcc_root_state *s)
 	r->basis = IBCC_BASIS_LOGGED;
 	if (r->kind == IBCC_CONGESTION_OUTPUT)
 		s->full_mbps = (uint32_t)lround(fmax(known->capacity_mbps, 1));
-	ibcc_rules_begin_anew(p, s);
+	ibcc_rules_discard_feedback(p, s);
 }
 
 /* Adapters that have limited pairs and are marked here get the root's values, even if the counters
@@ -142,7 +150,7 @@ static void turn(struct pass *p, struct ibcc_root_state *s, uint32_t mbps)
 	r->tree_gone = false;
 	s->other_kind = 0;
 	s->fast = (struct ibcc_window){ 0 };
-	ibcc_rules_begin_anew(p, s);
+	ibcc_rules_discard_feedback(p, s);
 	ibcc_rules_say(p, IBCC_DECISION_TURNED, s);
 }
 
@@ -231,7 +239,7 @@ static void by_becns(struct pass *p, struct ibcc_root_state *s)
 	d->b = n_heavy;
 	d->c = rate;
 	ibcc_rules_number(s, n, n_heavy, rate);
-	ibcc_rules_begin_anew(p, s);
+	ibcc_rules_discard_feedback(p, s);
 }
 
 /* More sources than were seen to wait: those that are held for another root do not wait. */

@@ -15,7 +15,7 @@ struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code cod
 	return d ? d : &p->lost;
 }
 
-void ibcc_rules_judge_anew(struct ibcc_controller *c, uint16_t settle)
+void ibcc_rules_restart_judging(struct ibcc_controller *c, uint16_t settle)
 {
 	for (uint32_t i = 0; i < c->par.n_roots; i++) {
 		struct ibcc_root_state *s = &c->par.root[i];
@@ -32,7 +32,7 @@ void ibcc_rules_change(struct pass *p, struct ibcc_root_state *s)
 	s->done = true;
 	s->r.status = IBCC_STATUS_CHANGED;
 	p->c->since_change = 0;
-	ibcc_rules_judge_anew(p->c, p->c->p.settle_passes);
+	ibcc_rules_restart_judging(p->c, p->c->p.settle_passes);
 }
 
 struct tally ibcc_rules_tally(const struct pass *p)
@@ -56,7 +56,7 @@ void ibcc_rules_number(struct ibcc_root_state *s, uint32_t n, uint32_t n_heavy, 
 	s->r.rate_mbps = s->full_mbps = full_mbps ? full_mbps : 1;
 }
 
-void ibcc_rules_begin_anew(struct pass *p, struct ibcc_root_state *s)
+void ibcc_rules_discard_feedback(struct pass *p, struct ibcc_root_state *s)
 {
 	s->r.table_scale_permille = s->r.timer_scale_permille = 1000;
 	ibcc_rules_change(p, s);

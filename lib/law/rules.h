@@ -69,14 +69,14 @@ struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code cod
 /* Each change affects all roots under control: earlier measurements say nothing about the new
  * state. So all roots are judged by new measurements, which begin after `settle` passes.
  */
-void ibcc_rules_judge_anew(struct ibcc_controller *c, uint16_t settle);
+void ibcc_rules_restart_judging(struct ibcc_controller *c, uint16_t settle);
 /* Marks the root as changed: no other rule changes it in this pass, and the judgement of all roots
  * starts again.
  */
 void ibcc_rules_change(struct pass *p, struct ibcc_root_state *s);
 /* As ibcc_rules_change(), and also discards what feedback made of the values for the old numbers.
  */
-void ibcc_rules_begin_anew(struct pass *p, struct ibcc_root_state *s);
+void ibcc_rules_discard_feedback(struct pass *p, struct ibcc_root_state *s);
 /* Gives a root the number of adapters that contribute to it, and what its port carries. */
 void ibcc_rules_number(struct ibcc_root_state *s, uint32_t n, uint32_t n_heavy, uint32_t full_mbps);
 /* Makes an endport one of a root's members if it can be given settings. Returns 1 if it is new. */
