@@ -12,8 +12,8 @@
 
 /* Packets below this share of the MTU are not marked: ACKs and other small ones carry no load. */
 #define MARK_MTU_SHARE 4u
-/* A value on the fabric stays if it is within this many percent of what the law wants: the law is no
- * more precise than that.
+/* A value on the fabric stays if it is within this many percent of what the law wants: the law is
+ * no more precise than that.
  */
 #define NEAR_PERCENT 5u
 
