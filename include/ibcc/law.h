@@ -12,15 +12,19 @@
 
 /* A table reaches farther than the delay of the fair share by this margin. The numbers of a root
  * may also change by it before the formulas run again. If a table ends before the fair share,
- * control is lost; a smaller margin leaves no room for a source that was not counted.
+ * control is lost; a smaller margin leaves no room for a source that was not counted. With half or
+ * double of it random scenarios do not differ by more than chance.
  */
 #define IBCC_LAW_MARGIN_PERMILLE 150u
 /* Share of a source's packets that is marked in equilibrium. The published settings have 0.4, and a
- * longer queue; control ends at 1.
+ * longer queue; control ends at 1. With half of it random scenarios lose 0.8 points of the mean
+ * at the start and 0.3 when settled; with double they lose none, but packets that do not go to
+ * hotspots take 6 % longer.
  */
 #define IBCC_LAW_MARK_SHARE 0.12
 /* While a tree is emptied, a table ends DRAIN_END times as far, and DRAIN_STEPS BECNs lead to its
- * end.
+ * end. With half of DRAIN_END random scenarios lose 0.16 points of the mean at the start; with
+ * double they do not differ by more than chance.
  */
 #define IBCC_LAW_DRAIN_END   3.5
 #define IBCC_LAW_DRAIN_STEPS 4u

@@ -56,8 +56,9 @@
  * Control exists only if p can be below 1 and the table's end is beyond x.
  *
  * Each constant stands beside the step that uses it, with its reason. doc/internals/notebook.md
- * reports what happens without a rule or with another value of a constant, as far as it was
- * measured; for most constants, half and double the value were not.
+ * reports what happens without a rule, with another value of a constant, and with half and double
+ * of those in law.h, law.c and group.c that it lists. For the others, half and double were not
+ * measured.
  */
 #include <stdlib.h>
 
