@@ -241,7 +241,8 @@ int ibcc_state_add_sample(struct ibcc_state *s, const struct ibcc_state_sample *
 json_t *ibcc_state_series(struct ibcc_state *s, int *err);
 
 /* Adds sums of jobs to those that are there, and forgets jobs that were last seen more than 30 days
- * before `now_s`, or after it, or that are not among the last few thousand. All or nothing. -EIO.
+ * before `now_s`, or after it, or that are not among the last few thousand. Of a job's roots the
+ * longest stay, 16 at most. All or nothing. -EIO.
  */
 int ibcc_state_add_jobs(struct ibcc_state *s, const struct ibcc_whose_row *row, uint32_t n,
 			int64_t now_s);

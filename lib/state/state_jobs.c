@@ -12,6 +12,7 @@
 #define KEEP_DAYS 30
 #define KEEP_JOBS 5000 /* of these, at most */
 #define MOST_ROWS 1000 /* of an answer */
+#define TEXTS     (1 + IBCC_WHOSE_ROOTS_OF_JOB)
 
 enum { N_SUMS = 8 };
 
@@ -26,6 +27,13 @@ static const char add_sql[] =
 static const char add_root_sql[] =
 	"INSERT INTO job_root (start, ms, id, root) VALUES (?1, ?2, ?3, ?4)"
 	" ON CONFLICT (id, start, root) DO UPDATE SET ms = ms + ?2";
+/* Of a job's roots the 12 longest stay, and those of the last sums (?3 to ?6): a root that comes
+ * late is not among the longest yet.
+ */
+static const char prune_job_sql[] =
+	"DELETE FROM job_root WHERE start = ?1 AND id = ?2 AND root NOT IN (?3, ?4, ?5, ?6)"
+	" AND root NOT IN (SELECT root FROM job_root WHERE start = ?1 AND id = ?2"
+	" AND root NOT IN (?3, ?4, ?5, ?6) ORDER BY ms DESC, root LIMIT 12)";
 /* Of jobs that were seen later than now the clock was ahead. */
 static const char prune_sql[] =
 	"DELETE FROM job WHERE seen < ?1 OR seen > ?2 OR seen <="
@@ -56,6 +64,7 @@ static int add(struct ibcc_state *s, const struct ibcc_whose_row *r)
 				   (int64_t)r->blocked_ms,
 				   (int64_t)r->sent_bytes };
 	const char *const text[] = { r->id, r->user, r->name };
+	const char *last[TEXTS] = { r->id, "", "", "", "" };
 	int rc = ibcc_state_run(s, add_sql, number, 11, text, 3);
 
 	for (uint32_t i = 0; i < r->n_roots && !rc; i++) {
@@ -63,8 +72,9 @@ static int add(struct ibcc_state *s, const struct ibcc_whose_row *r)
 		const char *const root_text[] = { r->id, r->root[i].name };
 
 		rc = ibcc_state_run(s, add_root_sql, root_number, 2, root_text, 2);
+		last[1 + i] = r->root[i].name;
 	}
-	return rc;
+	return rc ? rc : ibcc_state_run(s, prune_job_sql, &r->start_s, 1, last, TEXTS);
 }
 
 int ibcc_state_add_jobs(struct ibcc_state *s, const struct ibcc_whose_row *row, uint32_t n,

@@ -155,6 +155,48 @@ static void test_pruning(void **state)
 	ibcc_state_close(s);
 }
 
+/* A job that meets other roots in each hour keeps those in which it took part longest, and those of
+ * the last time, so that a root that comes late can become one of the longest.
+ */
+static void test_roots_of_a_job(void **state)
+{
+	struct ibcc_state *s = open_state("roots.db");
+	struct ibcc_whose_row other = job("other", "", 1, NOW_S, 1, 1);
+	json_t *list;
+	int err = 0;
+
+	(void)state;
+	take_part(&other, "a", 1);
+	add(s, &other);
+	for (int i = 0; i < 100; i++) {
+		struct ibcc_whose_row r = job("1", "", 1, NOW_S, 1, 1);
+
+		for (int k = 0; k < 3; k++) {
+			char root[16];
+
+			snprintf(root, sizeof(root), "%d-%d", i, k);
+			take_part(&r, root, 100 + i % 50);
+		}
+		take_part(&r, i < 60 ? "early" : "late", 30);
+		add(s, &r);
+		assert_in_range(ibcc_state_ask(s->db, "SELECT count(*) FROM job_root", 0), 5, 17);
+	}
+	assert_int_equal(ibcc_state_ask(s->db, "SELECT ms FROM job_root WHERE root = 'early'", 0),
+			 1800);
+	assert_int_equal(ibcc_state_ask(s->db, "SELECT ms FROM job_root WHERE root = 'late'", 0),
+			 1200);
+	assert_int_equal(ibcc_state_ask(s->db,
+					"SELECT count(*) FROM job_root WHERE ms = 149 AND root "
+					"LIKE '49-_' OR root LIKE '99-_'",
+					0),
+			 6);
+	list = ibcc_state_jobs(s, 0, "", "1", &err);
+	assert_string_equal(
+		json_string_value(json_object_get(json_array_get(list, 0), "worst_root")), "early");
+	json_decref(list);
+	ibcc_state_close(s);
+}
+
 /* A file of an earlier version that can only be read has no such table. */
 static void test_no_table(void **state)
 {
@@ -169,9 +211,8 @@ static void test_no_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sums),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_pruning),
+		cmocka_unit_test(test_sums),     cmocka_unit_test(test_order),
+		cmocka_unit_test(test_pruning),  cmocka_unit_test(test_roots_of_a_job),
 		cmocka_unit_test(test_no_table),
 	};
 
