@@ -561,14 +561,12 @@ int ibcc_service_jobs(struct ibcc_service *s, uint32_t since_s, const char *user
 	rc = ibcc_service_open_state(s, why);
 	if (rc)
 		return rc;
-	list = ibcc_state_jobs(s->state, now_s - since_s, user, id, &rc);
+	list = ibcc_state_jobs(s->state, now_s - since_s, user, id, &rc, why);
 	/* On a new host there is no file, and only the daemon may create one. */
 	if (!list && access(s->config.state_file, F_OK) && errno == ENOENT)
 		list = json_array();
 	if (!list)
-		return ibcc_why_set(why, rc, "%s",
-				    ibcc_state_trouble(s->state) ? ibcc_state_trouble(s->state)
-								 : "the state file cannot be read");
+		return rc;
 	keep_back_json(list, s->config.jobs_names);
 	*out = json_pack("{si sI so}", "schema", IBCC_REPORT_SCHEMA, "since",
 			 (json_int_t)(now_s - since_s), "jobs", list);

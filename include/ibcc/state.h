@@ -247,10 +247,10 @@ json_t *ibcc_state_series(struct ibcc_state *s, int *err);
 int ibcc_state_add_jobs(struct ibcc_state *s, const struct ibcc_whose_row *row, uint32_t n,
 			int64_t now_s);
 /* Jobs that were seen at `since_s` or later, of a user and with a number ("": any), those that did
- * most harm first, 1000 at most, as a JSON array. NULL with *err.
+ * most harm first, 1000 at most, as a JSON array. NULL with *err and *why: -EIO, -ENOMEM.
  */
 json_t *ibcc_state_jobs(struct ibcc_state *s, int64_t since_s, const char *user, const char *id,
-			int *err);
+			int *err, struct ibcc_why *why);
 
 /* The newest transactions, newest first, as a JSON array; those of one number with its changes.
  * NULL with *err: -ENOENT, -EIO.

@@ -43,6 +43,9 @@ struct ibcc_state {
 /* Returns -EIO or -ENOMEM with the database's own words, which become the state's trouble. */
 int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why);
 
+/* The same for what is read for an answer only: this is not the state's trouble. */
+int ibcc_state_not_read(const struct ibcc_state *s, struct ibcc_why *why);
+
 /* Runs a statement once. Its first values are numbers, the others are texts. -EIO. */
 int ibcc_state_run(struct ibcc_state *s, const char *sql, const int64_t *number, int n,
 		   const char *const *text, int n_text);

@@ -149,6 +149,16 @@ int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why)
 	return ibcc_why_set(why, -EIO, "%s", s->trouble.text);
 }
 
+int ibcc_state_not_read(const struct ibcc_state *s, struct ibcc_why *why)
+{
+	int code = s->db ? sqlite3_extended_errcode(s->db) : SQLITE_CANTOPEN;
+
+	if (code == SQLITE_NOMEM)
+		return ibcc_why_set(why, -ENOMEM, "no memory");
+	return ibcc_why_set(why, -EIO, "state file %s: %s; %s", s->file, reason(s->db, code),
+			    next_step(code));
+}
+
 const char *ibcc_state_trouble(const struct ibcc_state *s)
 {
 	if (s->failing)

@@ -131,25 +131,27 @@ static json_t *row_json(sqlite3_stmt *st)
 }
 
 json_t *ibcc_state_jobs(struct ibcc_state *s, int64_t since_s, const char *user, const char *id,
-			int *err)
+			int *err, struct ibcc_why *why)
 {
 	json_t *list = json_array();
 	sqlite3_stmt *st = NULL;
 	int step = SQLITE_ERROR;
 
 	/* A file of an earlier version has no such table, and no jobs. */
-	if (s->db && sqlite3_prepare_v2(s->db, read_sql, -1, &st, NULL))
+	if (!ibcc_state_ask(s->db, "SELECT count(*) FROM sqlite_master WHERE name = 'job'", 0))
 		return list;
-	if (s->db && !sqlite3_bind_int64(st, 1, since_s) &&
+	if (s->db && !sqlite3_prepare_v2(s->db, read_sql, -1, &st, NULL) &&
+	    !sqlite3_bind_int64(st, 1, since_s) &&
 	    !sqlite3_bind_text(st, 2, user, -1, SQLITE_STATIC) &&
 	    !sqlite3_bind_text(st, 3, id, -1, SQLITE_STATIC) &&
 	    !sqlite3_bind_int64(st, 4, MOST_ROWS))
 		while ((step = sqlite3_step(st)) == SQLITE_ROW)
 			json_array_append_new(list, row_json(st));
+	if (step != SQLITE_DONE) {
+		json_decref(list);
+		list = NULL;
+		*err = ibcc_state_not_read(s, why);
+	}
 	sqlite3_finalize(st);
-	if (step == SQLITE_DONE)
-		return list;
-	json_decref(list);
-	*err = -EIO;
-	return NULL;
+	return list;
 }

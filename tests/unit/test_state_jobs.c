@@ -37,10 +37,12 @@ static void assert_jobs(struct ibcc_state *s, int64_t since_s, const char *user,
 {
 	char got[256] = "";
 	int err = 0;
-	json_t *list = ibcc_state_jobs(s, since_s, user, id, &err), *o;
+	struct ibcc_why why = { "" };
+	json_t *list = ibcc_state_jobs(s, since_s, user, id, &err, &why), *o;
 	size_t i;
 
-	assert_non_null(list);
+	if (!list)
+		fail_msg("%s", why.text);
 	json_array_foreach (list, i, o) {
 		strcat(got, i ? " " : "");
 		strcat(got, json_string_value(json_object_get(o, "id")));
@@ -78,7 +80,7 @@ static void test_sums(void **state)
 	add(s, &r);
 	ibcc_state_close(s);
 	s = open_state("jobs.db");
-	list = ibcc_state_jobs(s, 0, "ann", "", &err);
+	list = ibcc_state_jobs(s, 0, "ann", "", &err, NULL);
 	assert_int_equal(json_array_size(list), 1);
 	r = (struct ibcc_whose_row){ 0 };
 	{
@@ -190,7 +192,7 @@ static void test_roots_of_a_job(void **state)
 					"LIKE '49-_' OR root LIKE '99-_'",
 					0),
 			 6);
-	list = ibcc_state_jobs(s, 0, "", "1", &err);
+	list = ibcc_state_jobs(s, 0, "", "1", &err, NULL);
 	assert_string_equal(
 		json_string_value(json_object_get(json_array_get(list, 0), "worst_root")), "early");
 	json_decref(list);
@@ -208,12 +210,49 @@ static void test_no_table(void **state)
 	ibcc_state_close(s);
 }
 
+/* A table that cannot be read is not an empty one. Reading it says nothing about what can be
+ * written.
+ */
+static void test_no_answer(void **state)
+{
+	struct ibcc_state *s = open_state("other.db");
+	struct ibcc_whose_row r = job("1", "", 1, NOW_S, 1, 1);
+	struct ibcc_why why = { "" };
+	int err = 0;
+
+	(void)state;
+	add(s, &r);
+	assert_int_equal(
+		sqlite3_exec(s->db, "DROP TABLE job; CREATE TABLE job (x)", NULL, NULL, NULL), 0);
+	assert_null(ibcc_state_jobs(s, 0, "", "", &err, &why));
+	assert_int_equal(err, -EIO);
+	assert_non_null(strstr(why.text, "other.db: no such column: id; check the file"));
+	assert_null(ibcc_state_trouble(s));
+	ibcc_state_close(s);
+
+	s = open_state("torn.db");
+	add(s, &r);
+	assert_int_equal(sqlite3_exec(s->db,
+				      "PRAGMA writable_schema = ON; UPDATE sqlite_master SET "
+				      "rootpage = 9999 WHERE name = 'job'; PRAGMA writable_schema "
+				      "= RESET",
+				      NULL, NULL, NULL),
+			 0);
+	err = 0;
+	assert_null(ibcc_state_jobs(s, 0, "", "", &err, &why));
+	assert_int_equal(err, -EIO);
+	assert_non_null(strstr(why.text, "torn.db: "));
+	assert_non_null(strstr(why.text, "malformed"));
+	assert_non_null(strstr(why.text, "; move the file aside"));
+	ibcc_state_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sums),     cmocka_unit_test(test_order),
 		cmocka_unit_test(test_pruning),  cmocka_unit_test(test_roots_of_a_job),
-		cmocka_unit_test(test_no_table),
+		cmocka_unit_test(test_no_table), cmocka_unit_test(test_no_answer),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
