@@ -27,22 +27,41 @@ void ibcc_map_hide(struct ibcc_jobs *jobs, bool users, bool names)
 	}
 }
 
-static int by_id(const void *a, const void *b)
+static int by_run(const void *a, const void *b)
 {
-	return strcmp((*(const struct ibcc_job *const *)a)->id,
-		      (*(const struct ibcc_job *const *)b)->id);
+	const struct ibcc_job *x = *(const struct ibcc_job *const *)a;
+	const struct ibcc_job *y = *(const struct ibcc_job *const *)b;
+	int d = strcmp(x->id, y->id);
+
+	return d ? d : (x->start_s > y->start_s) - (x->start_s < y->start_s);
 }
 
-/* The jobs of a map by their ids; NULL without memory. */
+/* The runs of the jobs of a map, by id and start; NULL without memory. */
 static const struct ibcc_job **sort(const struct ibcc_jobs *jobs)
 {
-	const struct ibcc_job **job = malloc((jobs->n ? jobs->n : 1) * sizeof(struct ibcc_job *));
+	const struct ibcc_job **run = malloc((jobs->n ? jobs->n : 1) * sizeof(struct ibcc_job *));
 
-	for (uint32_t i = 0; job && i < jobs->n; i++)
-		job[i] = &jobs->job[i];
-	if (job)
-		qsort(job, jobs->n, sizeof(struct ibcc_job *), by_id);
-	return job;
+	for (uint32_t i = 0; run && i < jobs->n; i++)
+		run[i] = &jobs->job[i];
+	if (run)
+		qsort(run, jobs->n, sizeof(struct ibcc_job *), by_run);
+	return run;
+}
+
+/* The place of the first of n runs that is not before this one. */
+static uint32_t place_of(const struct ibcc_job *const *run, uint32_t n, const struct ibcc_job *job)
+{
+	uint32_t from = 0;
+
+	while (from < n) {
+		uint32_t middle = from + (n - from) / 2;
+
+		if (by_run(&run[middle], &job) < 0)
+			from = middle + 1;
+		else
+			n = middle;
+	}
+	return from;
 }
 
 /* Adds a job of a map, unless it ended before `since_s`. */
@@ -64,28 +83,50 @@ static int add(struct ibcc_jobs_draft *d, const struct ibcc_jobs *from, const st
 	return rc;
 }
 
+static bool is_run_of(const struct ibcc_job *const *run, uint32_t i, uint32_t n,
+		      const struct ibcc_job *job)
+{
+	return i < n && !strcmp(run[i]->id, job->id);
+}
+
+/* Ends a run of the map from before. False: the newer map has it, or has another start for it. A
+ * batch system may run a job again: then the run from before ended before the next one.
+ */
+static bool end_run(struct ibcc_job *job, int64_t seen_s, int64_t now_s,
+		    const struct ibcc_job *const *run, uint32_t n)
+{
+	uint32_t at = place_of(run, n, job);
+	const struct ibcc_job *next = is_run_of(run, at, n, job) ? run[at] : NULL;
+	const struct ibcc_job *last = at && is_run_of(run, at - 1, n, job) ? run[at - 1] : NULL;
+
+	if ((next && next->start_s == job->start_s) ||
+	    (last && (!last->end_s || last->end_s > job->start_s)))
+		return false;
+	if (!job->end_s)
+		job->end_s = seen_s > job->start_s ? seen_s : job->start_s;
+	if (next && job->end_s > next->start_s)
+		job->end_s = next->start_s;
+	/* The clock was set back. */
+	if (job->end_s > now_s)
+		job->end_s = now_s;
+	if (job->end_s && job->start_s > job->end_s)
+		job->start_s = job->end_s;
+	return job->end_s != 0;
+}
+
 static int add_ended(struct ibcc_jobs_draft *d, const struct ibcc_jobs *older,
 		     const struct ibcc_jobs *newer, int64_t since_s)
 {
-	const struct ibcc_job **known = sort(newer);
-	int rc = known ? 0 : -ENOMEM;
+	const struct ibcc_job **run = sort(newer);
+	int rc = run ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; i < older->n && !rc; i++) {
-		struct ibcc_job job = older->job[i], *key = &job;
+		struct ibcc_job job = older->job[i];
 
-		if (bsearch(&key, known, newer->n, sizeof(struct ibcc_job *), by_id))
-			continue;
-		if (!job.end_s)
-			job.end_s = older->made_s > job.start_s ? older->made_s : job.start_s;
-		/* The clock was set back. */
-		if (job.end_s > newer->made_s)
-			job.end_s = newer->made_s;
-		if (job.end_s && job.start_s > job.end_s)
-			job.start_s = job.end_s;
-		if (job.end_s)
+		if (end_run(&job, older->made_s, newer->made_s, run, newer->n))
 			rc = add(d, older, &job, since_s);
 	}
-	free(known);
+	free(run);
 	return rc;
 }
 
@@ -107,25 +148,35 @@ static int join(struct ibcc_jobs *joined, const struct ibcc_jobs *older,
 	return rc;
 }
 
-/* A job whose start is not known began no earlier than it was seen first. */
+/* A job whose start is not known began no earlier than it was seen first. One that runs after its
+ * last run had ended has begun again.
+ */
 static int set_starts(struct ibcc_jobs *newer, const struct ibcc_jobs *older)
 {
-	const struct ibcc_job **known = sort(older);
+	const struct ibcc_job **run = sort(older);
 
-	if (!known)
+	if (!run)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < newer->n; i++) {
-		struct ibcc_job *job = &newer->job[i];
-		const struct ibcc_job *const *before = NULL;
+		struct ibcc_job *job = &newer->job[i], key;
+		const struct ibcc_job *last = NULL;
+		uint32_t at;
 
 		if (job->start_s)
 			continue;
-		before = bsearch(&job, known, older->n, sizeof(struct ibcc_job *), by_id);
-		job->start_s = before && (*before)->start_s ? (*before)->start_s : newer->made_s;
+		key = *job;
+		key.start_s = INT64_MAX;
+		at = place_of(run, older->n, &key);
+		if (at && is_run_of(run, at - 1, older->n, job))
+			last = run[at - 1];
+		if (last && last->start_s && (job->end_s || !last->end_s))
+			job->start_s = last->start_s;
+		else
+			job->start_s = newer->made_s;
 		if (job->end_s && job->end_s < job->start_s)
 			job->start_s = job->end_s;
 	}
-	free(known);
+	free(run);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -420,6 +421,18 @@ static json_t *share_json(const struct ibcc_service_jobs *j, uint32_t k)
 			 list, "left_out", s->n > PARTS_TOLD ? (int)(s->n - PARTS_TOLD) : 0);
 }
 
+/* A job may have two runs in an interval. */
+static bool is_listed(const json_t *list, const char *id)
+{
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach (list, i, o)
+		if (!strcmp(json_string_value(o), id))
+			return true;
+	return false;
+}
+
 /* The numbers of the jobs that ran on the host of an adapter in the last interval. */
 static json_t *jobs_at(const struct ibcc_service *s, const json_t *adapter)
 {
@@ -442,7 +455,7 @@ static json_t *jobs_at(const struct ibcc_service *s, const json_t *adapter)
 		const struct ibcc_job *job = &j->map.job[j->hosts.job[k]];
 
 		if (job->start_s * 1000 < j->end_ms &&
-		    (!job->end_s || job->end_s * 1000 > j->begin_ms))
+		    (!job->end_s || job->end_s * 1000 > j->begin_ms) && !is_listed(list, job->id))
 			json_array_append_new(list, ibcc_json_text(job->id));
 	}
 	return list;
@@ -609,6 +622,20 @@ static void sum_roots(const struct ibcc_service_jobs *j, struct job_sum *sum,
 	}
 }
 
+/* A job has one time series, though it may have two runs in an interval. */
+static struct ibcc_metrics_job *metric_of(struct ibcc_metrics_jobs *out, const char *id)
+{
+	uint32_t i = 0;
+
+	while (i < out->n && strcmp(out->job[i].id, id))
+		i++;
+	if (i == IBCC_METRICS_JOBS)
+		return &out->others;
+	if (i == out->n)
+		snprintf(out->job[out->n++].id, sizeof(out->job[0].id), "%s", id);
+	return &out->job[i];
+}
+
 void ibcc_service_jobs_metrics(const struct ibcc_service *s, struct ibcc_metrics_jobs *out)
 {
 	const struct ibcc_service_jobs *j = s->jobs;
@@ -623,11 +650,8 @@ void ibcc_service_jobs_metrics(const struct ibcc_service *s, struct ibcc_metrics
 	sum_roots(j, sum, out);
 	qsort(sum, j->map.n, sizeof(*sum), by_sum);
 	for (uint32_t i = 0; i < j->map.n && (sum[i].share_permille || sum[i].victims); i++) {
-		struct ibcc_metrics_job *to =
-			i < IBCC_METRICS_JOBS ? &out->job[out->n++] : &out->others;
+		struct ibcc_metrics_job *to = metric_of(out, j->map.job[sum[i].job].id);
 
-		if (to != &out->others)
-			memcpy(to->id, j->map.job[sum[i].job].id, sizeof(to->id));
 		to->share_permille += sum[i].share_permille;
 		to->blocked += sum[i].victims;
 	}

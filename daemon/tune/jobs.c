@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/tune/history.h"
 #include "daemon/tune/jobs_of.h"
 #include "daemon/tune/prose.h"
 #include "daemon/tune/table.h"
@@ -65,10 +66,23 @@ void tune_job_bytes(json_int_t bytes, char *buf, size_t len)
 		snprintf(buf, len, v < 10 && i ? "%.1f %s" : "%.0f %s", v, unit[i]);
 }
 
-static void add_job(struct libscols_table *t, const json_t *o)
+/* A batch system may run a job again: then its runs are lines of their own. */
+static bool has_other_run(const json_t *list, const json_t *job)
 {
-	char harm[32], caused[80], suspect[32], suffered[80], sent[32];
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach (list, i, o)
+		if (o != job && !strcmp(tune_str(o, "id"), tune_str(job, "id")))
+			return true;
+	return false;
+}
+
+static void add_job(struct libscols_table *t, const json_t *list, const json_t *o)
+{
+	char start[32] = "", harm[32], caused[80], suspect[32], suffered[80], sent[32];
 	const char *row[] = { tune_str(o, "id"),
+			      start,
 			      tune_str(o, "user"),
 			      tune_str(o, "name"),
 			      harm,
@@ -78,6 +92,8 @@ static void add_job(struct libscols_table *t, const json_t *o)
 			      sent,
 			      tune_str(o, "worst_root") };
 
+	if (tune_table_is_csv() || has_other_run(list, o))
+		tune_minute_text(tune_int(o, "start"), start, sizeof(start));
 	tune_job_time(o, "harm_ms", NULL, harm, sizeof(harm));
 	tune_job_time(o, "contributor_ms", "shared_contributor_ms", caused, sizeof(caused));
 	tune_job_time(o, "suspect_ms", NULL, suspect, sizeof(suspect));
@@ -90,6 +106,7 @@ static void print_jobs(const json_t *a)
 {
 	const struct tune_column columns[] = {
 		{ "JOB", IBCC_LEFT, "number of the job in the batch system" },
+		{ "START", IBCC_LEFT, "when this run began, of a job that ran several times" },
 		{ "USER", IBCC_LEFT, "its user" },
 		{ "NAME", IBCC_WRAP, "its name" },
 		{ "HARM", IBCC_RIGHT,
@@ -103,11 +120,11 @@ static void print_jobs(const json_t *a)
 		{ "WORST ROOT", IBCC_SPARE, "the root in which it took part longest" },
 	};
 	const json_t *list = json_object_get(a, "jobs"), *o;
-	struct libscols_table *t = tune_table_new(columns, 9);
+	struct libscols_table *t = tune_table_new(columns, 10);
 	size_t i;
 
 	json_array_foreach (list, i, o)
-		add_job(t, o);
+		add_job(t, list, o);
 	if (!json_array_size(list) && !tune_table_is_csv())
 		tune_say("",
 			 "No job took part in congestion in this time, as far as is known. Jobs "

@@ -34,7 +34,7 @@ struct ibcc_jobs {
 	char source[32];   /* "slurm", "file", "command" */
 	char trouble[256]; /* why the batch system does not answer, a sentence; "": it does */
 	uint32_t n;
-	struct ibcc_job *job; /* owned; by start, then by id */
+	struct ibcc_job *job; /* owned; by start, then by id; a job may have several runs */
 	uint32_t n_hosts;
 	char **host; /* owned, sorted: names as the batch system has them */
 	uint32_t n_on;
@@ -44,8 +44,9 @@ struct ibcc_jobs {
 void ibcc_jobs_fini(struct ibcc_jobs *jobs);
 
 /* Reads a map from JSON, which comes from outside: every length, number and list is bounded, and
- * text is made printable UTF-8 (ibcc_clean()). A job twice, a host twice in a job and a job without
- *hosts are refused. -EINVAL with the place and the reason in *why, -ENOMEM. *jobs is empty then.
+ * text is made printable UTF-8 (ibcc_clean()). A host twice in a job and a job without hosts are
+ * refused; so is a job twice, unless the two have different starts: it ran twice. -EINVAL with the
+ * place and the reason in *why, -ENOMEM. *jobs is empty then.
  *
  *	{"version": 1, "made_s": 1795918576, "period_s": 30, "source": "slurm", "trouble": "",
  *	 "jobs": [{"id": "4711", "user": "ann", "name": "cfd", "start_s": 1795918000,
@@ -73,8 +74,8 @@ int ibcc_jobs_draft_add(struct ibcc_jobs_draft *d, const struct ibcc_job *job,
 			const char *const *host, uint32_t n_hosts, struct ibcc_why *why);
 
 /* The map of all jobs that were added; the draft is empty then. What is not about single jobs is
- * zero. -EINVAL with the reason in *why: two jobs have the same id, or a job has a host twice;
- * -ENOMEM. *jobs is empty then.
+ * zero. -EINVAL with the reason in *why: two jobs have the same id and start, or one of them has no
+ * start, or a job has a host twice; -ENOMEM. *jobs is empty then.
  */
 int ibcc_jobs_draft_finish(struct ibcc_jobs_draft *d, struct ibcc_jobs *jobs, struct ibcc_why *why);
 

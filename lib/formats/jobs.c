@@ -117,10 +117,14 @@ static int by_name(const void *a, const void *b, void *names)
 	return strcmp(name[*(const uint32_t *)a], name[*(const uint32_t *)b]);
 }
 
-static int by_id(const void *a, const void *b)
+/* A batch system may run a job twice, at different times. */
+static int by_run(const void *a, const void *b)
 {
-	return strcmp((*(const struct ibcc_job *const *)a)->id,
-		      (*(const struct ibcc_job *const *)b)->id);
+	const struct ibcc_job *x = *(const struct ibcc_job *const *)a;
+	const struct ibcc_job *y = *(const struct ibcc_job *const *)b;
+	int d = strcmp(x->id, y->id);
+
+	return d ? d : (x->start_s > y->start_s) - (x->start_s < y->start_s);
 }
 
 static int by_start(const void *a, const void *b)
@@ -188,7 +192,8 @@ static int check_hosts(const struct ibcc_jobs *jobs, struct ibcc_why *why)
 	return rc;
 }
 
-static int check_ids(const struct ibcc_jobs *jobs, struct ibcc_why *why)
+/* Runs of a job differ by their start, so each of them has one. */
+static int check_runs(const struct ibcc_jobs *jobs, struct ibcc_why *why)
 {
 	const struct ibcc_job **job = malloc((jobs->n ? jobs->n : 1) * sizeof(struct ibcc_job *));
 	int rc = 0;
@@ -197,10 +202,14 @@ static int check_ids(const struct ibcc_jobs *jobs, struct ibcc_why *why)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < jobs->n; i++)
 		job[i] = &jobs->job[i];
-	qsort(job, jobs->n, sizeof(struct ibcc_job *), by_id);
+	qsort(job, jobs->n, sizeof(struct ibcc_job *), by_run);
 	for (uint32_t i = 1; i < jobs->n && !rc; i++)
-		if (!by_id(&job[i - 1], &job[i]))
-			rc = ibcc_why_set(why, -EINVAL, "there are two jobs %s", job[i]->id);
+		if (!strcmp(job[i - 1]->id, job[i]->id) &&
+		    (!job[i - 1]->start_s || job[i - 1]->start_s == job[i]->start_s))
+			rc = ibcc_why_set(
+				why, -EINVAL,
+				"there are two jobs %s: want one, or two with different start_s",
+				job[i]->id);
 	free(job);
 	return rc;
 }
@@ -217,7 +226,7 @@ int ibcc_jobs_draft_finish(struct ibcc_jobs_draft *d, struct ibcc_jobs *jobs, st
 	if (!rc)
 		rc = check_hosts(jobs, why);
 	if (!rc)
-		rc = check_ids(jobs, why);
+		rc = check_runs(jobs, why);
 	if (!rc && jobs->n)
 		qsort(jobs->job, jobs->n, sizeof(*jobs->job), by_start);
 	empty(d);

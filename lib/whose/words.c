@@ -45,20 +45,31 @@ static bool suffers(const struct ibcc_whose_part *p)
 	return p->n_victims && !contributes(p);
 }
 
+/* Whether one of n jobs has this number. Two runs of a job may be in one interval. */
+static bool is_named(const char *const *id, uint32_t n, const char *other)
+{
+	for (uint32_t i = 0; i < n && i < NAMED; i++)
+		if (!strcmp(id[i], other))
+			return true;
+	return false;
+}
+
 /* Names the first jobs that have a role, and counts the others. Returns how many have it. */
 static uint32_t list(struct ibcc_text *x, const struct ibcc_jobs *jobs,
 		     const struct ibcc_whose_share *s, bool names,
 		     bool (*has)(const struct ibcc_whose_part *))
 {
 	char label[IBCC_WHOSE_LABEL_BYTES];
+	const char *id[NAMED];
 	struct ibcc_job job;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct ibcc_whose_part *p = &s->part[i];
 
-		if (!has(p) || n++ >= NAMED)
+		if (!has(p) || is_named(id, n, jobs->job[p->job].id) || n++ >= NAMED)
 			continue;
+		id[n - 1] = jobs->job[p->job].id;
 		job = jobs->job[p->job];
 		if (!names)
 			job.user[0] = job.name[0] = '\0';

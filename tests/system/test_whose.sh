@@ -146,6 +146,25 @@ start_tuned "metrics_file: $TMP/metrics.prom"
 map 600 "$(job 4713 cid "$hostile" "$ended" 0 source1 source2)" "$(job 4714 dan 'a,b' "$ended" 0 source1)"
 wait_until 30 status '.now.roots[0].jobs.list | length == 2' || fail "no jobs after a restart"
 
+# A job is put back into the queue and runs again: two runs of one job, which overlap here so that an interval has both.
+again()
+{
+	map 600 "$(job 4711 ann cfd "$begun" 0 source1 source2)" "$(job 4711 ann cfd "$((begun + 1))" 0 source2 source3)"
+	sleep 1
+	jobs '[.jobs[] | select(.contributor_ms > 0)] | length == 2' 4711
+}
+wait_until 60 again || fail "jobs: $(cat "$TMP/jobs.answer")"
+check "jobs has both runs of a job" jq -e --argjson start "$begun" '[.jobs[].start] | sort == [$start, $start + 1]' "$TMP/jobs.answer"
+tune jobs 4711 >"$TMP/text" 2>"$TMP/tune.log" || fail jobs
+equal "and the table has their starts" "$(grep -Ec '^ *4711 +[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2} +ann ' "$TMP/text")" 2
+check "to status they are one job" status '.now.blocked | any(.[]; .node == "source2" and .jobs == ["4711"])'
+check "in sentences, too" status '.whose | test("^job 4711 .ann, cfd. fills destination1")'
+one_series() { [ "$(grep -c '^ibcc_job_congestion_share{job="4711"}' "$TMP/metrics.prom")" = 1 ]; }
+wait_until 30 one_series || fail "metrics: $(grep ibcc_job "$TMP/metrics.prom")"
+ok "and so are they to Prometheus"
+map 600 "$(job 4713 cid "$hostile" "$ended" 0 source1 source2)" "$(job 4714 dan 'a,b' "$ended" 0 source1)"
+wait_until 30 status '.now.roots[0].jobs.list | length == 2' || fail "no jobs"
+
 # A file that is no map is one sentence, and the map from before stays. Pipes do not stop a cycle.
 echo '{' >"$TMP/jobs.new" && mv "$TMP/jobs.new" "$TMP/jobs.json"
 wait_until 30 status '.jobs.text // "" | test("jobs.json cannot be read: ")' || fail "a bad file is not named: $(jq -c .jobs "$TMP/status.json")"

@@ -81,6 +81,14 @@ static void test_read(void **state)
 	ibcc_jobs_fini(&jobs);
 	free(dump);
 
+	assert_int_equal(parse(&jobs,
+			       "{" HEAD "\"jobs\":[{\"id\":\"1\",\"start_s\":7,\"hosts\":[\"h\"]},"
+			       "{\"id\":\"1\",\"start_s\":5,\"end_s\":6,\"hosts\":[\"h\"]}]}",
+			       &why),
+			 0);
+	assert_int_equal(jobs.n, 2);
+	assert_int_equal(jobs.job[0].start_s, 5);
+	ibcc_jobs_fini(&jobs);
 	assert_int_equal(parse(&jobs, "{\"jobs\":[]," HEAD "\"later\":[1]}", &why), 0);
 	assert_int_equal(jobs.n, 0);
 	assert_int_equal(jobs.n_hosts, 0);
@@ -161,7 +169,11 @@ static void test_refused(void **state)
 		{ "{" HEAD "\"jobs\":[{\"id\":\"1\",\"hosts\":[\"h\",\"g\",\"h\"]}]}",
 		  "job 1 has host h twice" },
 		{ "{" HEAD "\"jobs\":[{" JOB "},{\"id\":\"2\",\"hosts\":[\"h\"]},{" JOB "}]}",
-		  "there are two jobs 1" },
+		  "there are two jobs 1: want one, or two with different start_s" },
+		{ "{" HEAD "\"jobs\":[{" JOB ",\"start_s\":5},{" JOB ",\"start_s\":5}]}",
+		  "there are two jobs 1: want" },
+		{ "{" HEAD "\"jobs\":[{" JOB "},{" JOB ",\"start_s\":5}]}",
+		  "there are two jobs 1: want" },
 	};
 
 	(void)state;

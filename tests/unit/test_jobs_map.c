@@ -80,17 +80,49 @@ static void test_renew(void **state)
 	newer = MAP(1030, { "4", 1015, 0, "a" }, { "2", 910, 950, "b" });
 	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
 	assert_jobs(&map, "1 900 1000 a;2 910 950 b;4 1015 0 a;");
-	/* The same once more; times of an end do not move. A job that starts again is one job. */
+	/* The same once more; times of an end do not move. */
+	newer = MAP(1060, { "4", 1015, 0, "a" });
+	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
+	assert_jobs(&map, "1 900 1000 a;2 910 950 b;4 1015 0 a;");
+	newer = MAP(1300, { "4", 1015, 0, "a" });
+	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
+	assert_jobs(&map, "1 900 1000 a;4 1015 0 a;");
+	newer = MAP(1301, { "4", 1015, 0, "a" });
+	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
+	assert_jobs(&map, "4 1015 0 a;");
+	assert_int_equal(map.n_hosts, 1);
+	ibcc_jobs_fini(&map);
+}
+
+/* A batch system puts a job back into its queue and runs it again, on other hosts. */
+static void test_runs(void **state)
+{
+	struct ibcc_jobs map = { 0 }, newer;
+
+	(void)state;
+	newer = MAP(1000, { "4", 900, 0, "a" });
+	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
+	/* It waits. */
+	newer = MAP(1030, { "5", 900, 0, "b" });
+	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
+	assert_jobs(&map, "4 900 1000 a;5 900 0 b;");
 	newer = MAP(1060, { "4", 1055, 0, "c" });
 	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
-	assert_jobs(&map, "1 900 1000 a;2 910 950 b;4 1055 0 c;");
-	newer = MAP(1300, { "4", 1055, 0, "c" });
+	assert_jobs(&map, "4 900 1000 a;5 900 1030 b;4 1055 0 c;");
+	/* A third time, between two answers. */
+	newer = MAP(1090, { "4", 1058, 0, "d" });
 	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
-	assert_jobs(&map, "1 900 1000 a;4 1055 0 c;");
-	newer = MAP(1301, { "4", 1055, 0, "c" });
+	assert_jobs(&map, "4 900 1000 a;5 900 1030 b;4 1055 1058 c;4 1058 0 d;");
+	newer = MAP(1120, { "4", 1058, 1119, "d" });
 	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
-	assert_jobs(&map, "4 1055 0 c;");
-	assert_int_equal(map.n_hosts, 1);
+	assert_jobs(&map, "4 900 1000 a;5 900 1030 b;4 1055 1058 c;4 1058 1119 d;");
+	newer = MAP(1331, { "4", 1300, 0, "a" });
+	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
+	assert_jobs(&map, "4 1055 1058 c;4 1058 1119 d;4 1300 0 a;");
+	/* The batch system corrects a start: that is no other run. */
+	newer = MAP(1361, { "4", 1290, 0, "a" });
+	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
+	assert_jobs(&map, "4 1058 1119 d;4 1290 0 a;");
 	ibcc_jobs_fini(&map);
 }
 
@@ -106,6 +138,15 @@ static void test_starts(void **state)
 	newer = MAP(1030, { "1", 0, 0, "a" }, { "3", 0, 0, "b" });
 	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
 	assert_jobs(&map, "2 990 990 b;1 1000 0 a;3 1030 0 b;");
+	/* Job 1 waits in the queue, and runs again. */
+	newer = MAP(1060, { "3", 0, 0, "b" });
+	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
+	newer = MAP(1090, { "3", 0, 1085, "b" }, { "1", 0, 0, "c" });
+	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
+	assert_jobs(&map, "2 990 990 b;1 1000 1030 a;3 1030 1085 b;1 1090 0 c;");
+	newer = MAP(1120, { "1", 0, 0, "c" });
+	assert_int_equal(ibcc_map_renew(&map, &newer), 0);
+	assert_jobs(&map, "2 990 990 b;1 1000 1030 a;3 1030 1085 b;1 1090 0 c;");
 	ibcc_jobs_fini(&map);
 }
 
@@ -241,10 +282,11 @@ static void test_put(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_renew),       cmocka_unit_test(test_starts),
-		cmocka_unit_test(test_long_period), cmocka_unit_test(test_clock),
-		cmocka_unit_test(test_fail),        cmocka_unit_test(test_full),
-		cmocka_unit_test(test_hide),        cmocka_unit_test(test_put),
+		cmocka_unit_test(test_renew),  cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_starts), cmocka_unit_test(test_long_period),
+		cmocka_unit_test(test_clock),  cmocka_unit_test(test_fail),
+		cmocka_unit_test(test_full),   cmocka_unit_test(test_hide),
+		cmocka_unit_test(test_put),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

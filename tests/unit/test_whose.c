@@ -166,6 +166,24 @@ static void test_part_of_an_interval(void **state)
 	ibcc_whose_share_fini(&s);
 }
 
+/* A job runs twice in the interval: it is one job to people. */
+static void test_two_runs(void **state)
+{
+	struct fixture *f = *state;
+	char hosts[] = "src1 src2 src3 src4";
+	struct job_map m;
+	struct ibcc_whose_share s;
+
+	job_map_init(&m, hosts, T0 + 10, 30);
+	job_map_add(&m, "1", "ann", "a", T0, T0 + 5, "012");
+	job_map_add(&m, "1", "ann", "a", T0 + 6, 0, "013");
+	share(f, &m, slow_root(f, true), T0, T0 + 10, &s);
+	assert_int_equal(s.n, 2);
+	assert_int_equal(s.part[0].own_permille, 500);
+	assert_words(&m, &s, "job 1 (ann, a) fills slow (sw2 port 1)");
+	ibcc_whose_share_fini(&s);
+}
+
 /* Two jobs on src1 for half of the interval: that half is shared, and the other half is the first
  * job's. src2 and src3 belong to nobody.
  */
@@ -354,6 +372,7 @@ int main(void)
 		LUSTRE(test_waiting),
 		LUSTRE(test_log),
 		LUSTRE(test_part_of_an_interval),
+		LUSTRE(test_two_runs),
 		LUSTRE(test_shared),
 		LUSTRE(test_hosts),
 		cmocka_unit_test(test_old_maps),
