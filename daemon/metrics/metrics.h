@@ -31,11 +31,11 @@ struct ibcc_metrics_totals {
 /* A job of the batch system, over all roots of the last polling cycle. */
 struct ibcc_metrics_job {
 	char id[64];
-	uint64_t share_permille; /* sum of its shares, by hosts of its own */
-	uint32_t blocked;        /* adapters of its hosts that are victims */
+	uint64_t share_permille; /* its largest share in one root, by hosts of its own */
+	uint32_t blocked;        /* adapters of its hosts that are victims, each once */
 };
 
-/* The jobs with the largest shares, and sums over the others: so there is a limit to the number of
+/* The jobs with the largest shares, and all others as one: so there is a limit to the number of
  * time series. There are no names of users or jobs.
  */
 #define IBCC_METRICS_JOBS 10u

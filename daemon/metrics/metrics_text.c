@@ -114,15 +114,15 @@ static void jobs(struct ibcc_text *o, const struct ibcc_metrics_jobs *j)
 	GAUGE(o, "ibcc_job_hosts_unmatched", "Hosts of this map that match no adapter.",
 	      j->unmatched);
 	head(o, "ibcc_job_congestion_share", "gauge",
-	     "Share of a job in the congestion, summed over the roots whose contributors are "
-	     "known.");
+	     "Share of a job in the congestion: its largest share in one root, 0 to 1. Roots "
+	     "whose contributors are not known do not count.");
 	for (uint32_t i = 0; i < j->n; i++)
 		share_of(o, "job", j->job[i].id, j->job[i].share_permille);
 	share_of(o, "part", "other_jobs", j->others.share_permille);
 	share_of(o, "part", "shared_hosts", j->shared_permille);
 	share_of(o, "part", "no_job", j->nobody_permille);
 	head(o, "ibcc_job_blocked_adapters", "gauge",
-	     "Adapters of a job's hosts that are victims.");
+	     "Adapters of a job's hosts that are victims of any root, each counted once.");
 	for (uint32_t i = 0; i < j->n; i++)
 		blocked_of(o, "job", j->job[i].id, j->job[i].blocked);
 	blocked_of(o, "part", "other_jobs", j->others.blocked);

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <regex.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -44,9 +43,10 @@ struct ibcc_service_jobs {
 	/* The last polling cycle: its interval, and the jobs of its roots. */
 	int64_t begin_ms, end_ms;
 	uint32_t n_shares;
+	struct ibcc_whose_evidence evidence[ROOTS_MAX];
 	struct ibcc_whose_share share[ROOTS_MAX];
-	char root[ROOTS_MAX][2 * IBCC_DESC_BYTES + 32];
 };
+_Static_assert(IBCC_METRICS_JOBS == IBCC_WHOSE_WORST, "a time series for each of the worst jobs");
 
 static int64_t realtime_ms(void)
 {
@@ -58,8 +58,10 @@ static int64_t realtime_ms(void)
 
 static void forget_shares(struct ibcc_service_jobs *j)
 {
-	for (uint32_t i = 0; i < j->n_shares; i++)
+	for (uint32_t i = 0; i < j->n_shares; i++) {
 		ibcc_whose_share_fini(&j->share[i]);
+		ibcc_whose_evidence_fini(&j->evidence[i]);
+	}
 	j->n_shares = 0;
 }
 
@@ -253,19 +255,18 @@ static int share_roots(struct ibcc_service_jobs *j, const struct ibcc_cycle *c, 
 	int rc = 0;
 
 	for (uint32_t i = 0; i < e->n_roots && i < ROOTS_MAX && !rc; i++) {
-		struct ibcc_whose_evidence v;
+		struct ibcc_whose_evidence *v = &j->evidence[i];
 		double ms = (double)e->root[i].interval_ns / 1e6 * pace;
 
 		rc = ibcc_whose_evidence_take(c->topo, &e->root[i], j->end_ms - (int64_t)ms,
-					      j->end_ms, &v);
+					      j->end_ms, v);
 		if (rc)
 			break;
-		rc = ibcc_whose_share_out(&j->map, &j->hosts, c->topo, &v, &j->share[i]);
-		if (!rc) {
-			memcpy(j->root[i], v.root, sizeof(j->root[i]));
+		rc = ibcc_whose_share_out(&j->map, &j->hosts, c->topo, v, &j->share[i]);
+		if (rc)
+			ibcc_whose_evidence_fini(v);
+		else
 			j->n_shares++;
-		}
-		ibcc_whose_evidence_fini(&v);
 	}
 	return rc;
 }
@@ -415,7 +416,7 @@ static json_t *share_json(const struct ibcc_service_jobs *j, uint32_t k)
 
 	for (uint32_t i = 0; list && i < s->n && i < PARTS_TOLD; i++)
 		json_array_append_new(list, part_json(&j->map, s, &s->part[i]));
-	ibcc_whose_words(&j->map, s, j->root[k], true, words, sizeof(words));
+	ibcc_whose_words(&j->map, s, j->evidence[k].root, true, words, sizeof(words));
 	return json_pack("{ss si so so si}", "basis", ibcc_whose_basis_name(s->basis),
 			 "nobody_permille", s->nobody_permille, "text", text_or_null(words), "list",
 			 list, "left_out", s->n > PARTS_TOLD ? (int)(s->n - PARTS_TOLD) : 0);
@@ -523,7 +524,7 @@ uint64_t ibcc_service_whose(const struct ibcc_service *s, uint32_t port, char *b
 	for (uint32_t i = 0; i < j->n_shares && i < e->n_roots; i++) {
 		if (e->root[i].port != port)
 			continue;
-		ibcc_whose_words(&j->map, &j->share[i], j->root[i], false, buf, len);
+		ibcc_whose_words(&j->map, &j->share[i], j->evidence[i].root, false, buf, len);
 		return key_of(&j->map, &j->share[i]);
 	}
 	return 0;
@@ -535,8 +536,8 @@ json_t *ibcc_service_whose_text(const struct ibcc_service *s)
 	struct ibcc_text x = { .buf = all, .len = sizeof(all) };
 
 	for (uint32_t i = 0; i < s->jobs->n_shares && i < 2; i++) {
-		ibcc_whose_words(&s->jobs->map, &s->jobs->share[i], s->jobs->root[i], true, words,
-				 sizeof(words));
+		ibcc_whose_words(&s->jobs->map, &s->jobs->share[i], s->jobs->evidence[i].root, true,
+				 words, sizeof(words));
 		if (words[0])
 			ibcc_text_add(&x, "%s%s", x.n ? ". Then " : "", words);
 	}
@@ -586,77 +587,32 @@ int ibcc_service_jobs(struct ibcc_service *s, uint32_t since_s, const char *user
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
 }
 
-/* What a job did, over all roots. */
-struct job_sum {
-	uint32_t job, victims;
-	uint64_t share_permille;
-};
-
-static int by_sum(const void *a, const void *b)
+static void take_sum(struct ibcc_metrics_job *to, const struct ibcc_whose_sum *sum)
 {
-	const struct job_sum *x = a, *y = b;
-
-	if (x->share_permille != y->share_permille)
-		return x->share_permille < y->share_permille ? 1 : -1;
-	if (x->victims != y->victims)
-		return x->victims < y->victims ? 1 : -1;
-	return (x->job > y->job) - (x->job < y->job);
-}
-
-static void sum_roots(const struct ibcc_service_jobs *j, struct job_sum *sum,
-		      struct ibcc_metrics_jobs *out)
-{
-	for (uint32_t i = 0; i < j->n_shares; i++) {
-		const struct ibcc_whose_share *s = &j->share[i];
-		bool known = s->basis != IBCC_WHOSE_BY_WAITING;
-		uint32_t own = 0;
-
-		for (uint32_t k = 0; k < s->n; k++) {
-			sum[s->part[k].job].victims += s->part[k].n_victims;
-			sum[s->part[k].job].share_permille += known ? s->part[k].own_permille : 0;
-			own += s->part[k].own_permille;
-		}
-		out->nobody_permille += known ? s->nobody_permille : 0;
-		if (known && own + s->nobody_permille < 1000)
-			out->shared_permille += 1000 - own - s->nobody_permille;
-	}
-}
-
-/* A job has one time series, though it may have two runs in an interval. */
-static struct ibcc_metrics_job *metric_of(struct ibcc_metrics_jobs *out, const char *id)
-{
-	uint32_t i = 0;
-
-	while (i < out->n && strcmp(out->job[i].id, id))
-		i++;
-	if (i == IBCC_METRICS_JOBS)
-		return &out->others;
-	if (i == out->n)
-		snprintf(out->job[out->n++].id, sizeof(out->job[0].id), "%s", id);
-	return &out->job[i];
+	to->share_permille = sum->share_permille;
+	to->blocked = sum->n_victims;
 }
 
 void ibcc_service_jobs_metrics(const struct ibcc_service *s, struct ibcc_metrics_jobs *out)
 {
 	const struct ibcc_service_jobs *j = s->jobs;
 	int64_t now_s = (int64_t)time(NULL);
-	struct job_sum *sum = is_used(j) ? calloc(j->map.n + 1u, sizeof(*sum)) : NULL;
+	struct ibcc_whose_sums sums;
 
-	*out = (struct ibcc_metrics_jobs){ .known = sum };
-	if (!sum)
+	*out = (struct ibcc_metrics_jobs){ .known = false };
+	if (!is_used(j) || ibcc_whose_sum_up(&j->map, &j->hosts, s->cycle.topo, j->evidence,
+					     j->share, j->n_shares, &sums))
 		return;
-	for (uint32_t i = 0; i < j->map.n; i++)
-		sum[i].job = i;
-	sum_roots(j, sum, out);
-	qsort(sum, j->map.n, sizeof(*sum), by_sum);
-	for (uint32_t i = 0; i < j->map.n && (sum[i].share_permille || sum[i].victims); i++) {
-		struct ibcc_metrics_job *to = metric_of(out, j->map.job[sum[i].job].id);
-
-		to->share_permille += sum[i].share_permille;
-		to->blocked += sum[i].victims;
+	out->known = true;
+	for (out->n = 0; out->n < sums.n; out->n++) {
+		memcpy(out->job[out->n].id, j->map.job[sums.sum[out->n].job].id,
+		       sizeof(out->job[0].id));
+		take_sum(&out->job[out->n], &sums.sum[out->n]);
 	}
+	take_sum(&out->others, &sums.others);
+	out->shared_permille = sums.shared_permille;
+	out->nobody_permille = sums.nobody_permille;
 	out->running = count_running(&j->map, now_s);
 	out->unmatched = j->hosts.n_unmatched;
 	out->age_s = now_s > j->map.made_s ? (uint64_t)(now_s - j->map.made_s) : 0;
-	free(sum);
 }

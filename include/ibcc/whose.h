@@ -118,6 +118,31 @@ int ibcc_whose_share_out(const struct ibcc_jobs *jobs, const struct ibcc_whose_h
 			 struct ibcc_whose_share *out);
 void ibcc_whose_share_fini(struct ibcc_whose_share *s);
 
+/* What a job did and suffered over all roots of a polling cycle. Its runs count as one job. */
+struct ibcc_whose_sum {
+	uint32_t job; /* place of one of its runs in jobs->job[] */
+	/* Its largest part in one root, by hosts of its own; 0 to 1000. Roots of which no mark
+	 * shows what contributes do not count.
+	 */
+	uint16_t share_permille;
+	uint32_t n_victims; /* adapters of its hosts that suffer, each once; shared ones too */
+};
+
+struct ibcc_whose_sums {
+	uint32_t n;
+#define IBCC_WHOSE_WORST 10u
+	struct ibcc_whose_sum sum[IBCC_WHOSE_WORST]; /* the largest shares first, then victims */
+	struct ibcc_whose_sum others;                /* all other jobs, as if they were one */
+	/* The largest part in one root of hosts that jobs share, and of those without a job. */
+	uint16_t shared_permille, nobody_permille;
+};
+
+/* Sums up n roots, each with its evidence and with how that was shared out. -ENOMEM. */
+int ibcc_whose_sum_up(const struct ibcc_jobs *jobs, const struct ibcc_whose_hosts *hosts,
+		      const struct ibcc_topo *t, const struct ibcc_whose_evidence *e,
+		      const struct ibcc_whose_share *share, uint32_t n,
+		      struct ibcc_whose_sums *out);
+
 /* A job as a sentence names it: "job 4711 (ann, cfd)". A long name is cut. Returns buf. */
 #define IBCC_WHOSE_LABEL_BYTES 192u
 const char *ibcc_whose_label(const struct ibcc_job *job, char buf[IBCC_WHOSE_LABEL_BYTES]);

@@ -475,7 +475,7 @@ static void test_jobs(void **state)
 					 .others = { .share_permille = 5, .blocked = 4 },
 					 .shared_permille = 1250,
 					 .nobody_permille = 0 };
-	j->job[0] = (struct ibcc_metrics_job){ .id = "4711", .share_permille = 1745 };
+	j->job[0] = (struct ibcc_metrics_job){ .id = "4711", .share_permille = 745 };
 	j->job[1] = (struct ibcc_metrics_job){ .id = "a\"b\\c", .blocked = 9 };
 	ibcc_metrics_free(f->m);
 	f->m = ibcc_metrics_new(NULL, &f->service, &f->totals);
@@ -483,7 +483,7 @@ static void test_jobs(void **state)
 	assert_line(text, "ibcc_job_map_age_seconds 12");
 	assert_line(text, "ibcc_jobs_running 7");
 	assert_line(text, "ibcc_job_hosts_unmatched 3");
-	assert_line(text, "ibcc_job_congestion_share{job=\"4711\"} 1.745");
+	assert_line(text, "ibcc_job_congestion_share{job=\"4711\"} 0.745");
 	assert_line(text, "ibcc_job_congestion_share{job=\"a\\\"b\\\\c\"} 0.000");
 	assert_line(text, "ibcc_job_congestion_share{part=\"other_jobs\"} 0.005");
 	assert_line(text, "ibcc_job_congestion_share{part=\"shared_hosts\"} 1.250");

@@ -212,6 +212,72 @@ static void test_shared(void **state)
 	ibcc_whose_share_fini(&s);
 }
 
+/* Two roots of one interval. Job 1 fills both, by two runs; src4 is a victim of both, and counts
+ * once. Eleven more jobs are on src4 and two on src3.
+ */
+static void test_sums(void **state)
+{
+	struct fixture *f = *state;
+	char hosts[] = "src1 src2 src3 src4";
+	struct ibcc_whose_adapter a[2][4];
+	struct ibcc_whose_evidence e[2];
+	struct ibcc_whose_share s[2];
+	struct ibcc_whose_sums sums;
+	struct ibcc_whose_hosts h;
+	struct job_map m;
+
+	job_map_init(&m, hosts, T0 + 10, 30);
+	job_map_add(&m, "1", "", "", T0 - 9, T0 + 5, "01");
+	job_map_add(&m, "1", "", "", T0 + 5, 0, "01");
+	job_map_add(&m, "2", "", "", T0, 0, "2");
+	job_map_add(&m, "3", "", "", T0, 0, "2");
+	for (char id[] = "a"; id[0] <= 'k'; id[0]++)
+		job_map_add(&m, id, "", "", T0, 0, "3");
+	for (int i = 0; i < 2; i++) {
+		for (unsigned int k = 0; k < 4; k++)
+			a[i][k] = (struct ibcc_whose_adapter){
+				.node_guid = f->t->node[LUSTRE_SRC1 + k].guid,
+				.port = 1,
+				.weight = k < 3 && (k || !i) ? 100 : 0,
+				.suffers = k == 3 || (i && !k),
+				.wait_permille = 500,
+			};
+		e[i] = (struct ibcc_whose_evidence){ .begin_ms = T0 * 1000ll,
+						     .end_ms = (T0 + 10) * 1000ll,
+						     .basis = IBCC_WHOSE_BY_MARKS,
+						     .n = 4,
+						     .adapter = a[i] };
+	}
+	assert_int_equal(ibcc_whose_hosts_find(&m.jobs, f->t, ibcc_whose_first_word, NULL, &h), 0);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(ibcc_whose_share_out(&m.jobs, &h, f->t, &e[i], &s[i]), 0);
+	assert_int_equal(ibcc_whose_sum_up(&m.jobs, &h, f->t, e, s, 2, &sums), 0);
+	assert_int_equal(sums.n, IBCC_WHOSE_WORST);
+	assert_string_equal(m.job[sums.sum[0].job].id, "1");
+	/* Two of three adapters of the one root, one of two of the other. */
+	assert_in_range(sums.sum[0].share_permille, 665, 668);
+	assert_int_equal(sums.sum[0].n_victims, 1);
+	for (uint32_t i = 1; i < sums.n; i++) {
+		assert_int_equal(m.job[sums.sum[i].job].id[0], (int)('a' + i - 1));
+		assert_int_equal(sums.sum[i].share_permille, 0);
+		assert_int_equal(sums.sum[i].n_victims, 1);
+	}
+	assert_int_equal(sums.others.share_permille, 0);
+	assert_int_equal(sums.others.n_victims, 1);
+	assert_in_range(sums.shared_permille, 498, 502);
+	assert_int_equal(sums.nobody_permille, 0);
+
+	/* Without marks a share says nothing. */
+	s[0].basis = s[1].basis = IBCC_WHOSE_BY_WAITING;
+	assert_int_equal(ibcc_whose_sum_up(&m.jobs, &h, f->t, e, s, 2, &sums), 0);
+	for (uint32_t i = 0; i < sums.n; i++)
+		assert_int_equal(sums.sum[i].share_permille, 0);
+	assert_int_equal(sums.shared_permille, 0);
+	for (int i = 0; i < 2; i++)
+		ibcc_whose_share_fini(&s[i]);
+	ibcc_whose_hosts_fini(&h);
+}
+
 static bool second_word(void *arg, const char *desc, char name[IBCC_DESC_BYTES])
 {
 	const char *blank = strchr(desc, ' ');
@@ -374,6 +440,7 @@ int main(void)
 		LUSTRE(test_part_of_an_interval),
 		LUSTRE(test_two_runs),
 		LUSTRE(test_shared),
+		LUSTRE(test_sums),
 		LUSTRE(test_hosts),
 		cmocka_unit_test(test_old_maps),
 		cmocka_unit_test(test_labels),
