@@ -243,11 +243,14 @@ static bool ends_before(const struct state *s, int64_t until_ms)
 }
 
 /* Goes on with the map of an ibcc-jobs before, so that a new start while the batch system is away
- * does not lose it.
+ * does not lose it. The period of that map stays if it is longer and not Slurm's: a script may have
+ * set it, and its answer holds for two periods. At worst --period was longer then, and the answer
+ * holds for as long as was meant when it was asked for. The next answer replaces it.
  */
 static void recall(struct state *s)
 {
 	const char *source = provider_names[s->a.provider];
+	int64_t period_s = (int64_t)s->a.period_s;
 	char *text = NULL;
 	size_t len = 0;
 
@@ -258,7 +261,8 @@ static void recall(struct state *s)
 		ibcc_map_hide(&s->map, s->a.no_users, s->a.no_names);
 	}
 	free(text);
-	s->map.period_s = (int64_t)s->a.period_s;
+	if (s->a.provider == PROVIDER_SLURM || s->map.period_s < period_s)
+		s->map.period_s = period_s;
 	snprintf(s->map.source, sizeof(s->map.source), "%s", source);
 }
 

@@ -59,6 +59,18 @@ status 1 "$jobs" --once -o "$TMP/link/jobs.json" -p command -c true
 check "and so is a link" grep -q 'is a link or no folder' "$TMP/err.log"
 equal "nothing is written there" "$(ls "$TMP/open" | wc -l) $(ls "$TMP/out" | wc -l)" "0 1"
 
+# A script's own period is longer than --period, and its answer holds for two of them, also over a new start.
+rm "$map"
+printf '{"version": 1, "made_s": %d, "period_s": 600, "source": "site", "jobs": [%s]}\n' $(($(date +%s) - 900)) "$one" >"$TMP/site.json"
+status 0 "$jobs" --once -i 30 -o "$map" -p file -f "$TMP/site.json"
+rm "$TMP/site.json"
+status 1 "$jobs" --once -i 30 -o "$map" -p file -f "$TMP/site.json"
+check "a new start keeps a script's answer for two of the script's periods" in_map '.period_s == 600 and (.jobs | length == 1)'
+jq -c '.source = "slurm"' "$map" >"$TMP/out/slurm.json" && mv "$TMP/out/slurm.json" "$map"
+printf '#!/bin/sh\nexit 1\n' >"$TMP/squeue" && chmod 755 "$TMP/squeue"
+PATH=$TMP:$PATH status 1 "$jobs" --once -i 30 -o "$map"
+check "of Slurm the period is --period" in_map '.period_s == 30 and .jobs == []'
+
 # A service: it goes on, logs a trouble once, and ends at once though a command runs.
 answer "$one"
 background "$TMP/jobs.log" "$jobs" -i 1 -o "$map" -p command -c "cat $TMP/site.json"
