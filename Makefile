@@ -97,7 +97,7 @@ unit_tests := $(patsubst tests/unit/%.c,$(B)/tests/unit/%,$(wildcard tests/unit/
 sim_tests  := $(patsubst tests/sim/%.c,$(B)/tests/sim/%,$(wildcard tests/sim/test_*.c))
 sys_helpers := $(patsubst tests/system/%.c,$(B)/tests/system/%,$(wildcard tests/system/*.c))
 fuzz_tests := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers) $(patsubst %,$(B)/tests/double/lib%-double.so,ibverbs clock nss)
+test_programs := $(unit_tests) $(sim_tests) $(fuzz_tests) $(sys_helpers) $(patsubst %,$(B)/tests/double/lib%-double.so,ibverbs clock file nss)
 
 .DELETE_ON_ERROR:
 .PHONY: all help deps check fuzz fuzzers check-kill check-confirm check-chaos check-soak check-verbs check-slurm check-load check-valgrind check-large check-unit check-sim check-fuzz check-build check-system tests size demo \
@@ -306,6 +306,8 @@ $(B)/obj/preloaded/%.o: %.c Makefile
 $(B)/tests/double/libibverbs-double.so: $(patsubst $(B)/obj/tests/double/%,$(preloaded)/%,$(verbs_double))
 # A wall clock that a test sets.
 $(B)/tests/double/libclock-double.so: $(preloaded)/clock.o
+# A file server that falls silent.
+$(B)/tests/double/libfile-double.so: $(preloaded)/file.o
 # A name service that falls silent.
 $(B)/tests/double/libnss-double.so: $(preloaded)/nss.o
 $(B)/tests/double/lib%-double.so: SAN_CFLAGS :=

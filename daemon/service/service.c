@@ -71,7 +71,10 @@ static int conclude(struct ibcc_service *s, int rc, const struct ibcc_why *why)
 
 static int run_cycle(struct ibcc_service *s, const struct ibcc_act *act, struct ibcc_why *why)
 {
-	int rc = ibcc_cycle_run(&s->cycle, act, why);
+	int rc;
+
+	ibcc_service_begin_jobs(s);
+	rc = ibcc_cycle_run(&s->cycle, act, why);
 
 	/* If there is no memory for it, there is no prediction. */
 	if (!rc)

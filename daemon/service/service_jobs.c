@@ -2,15 +2,14 @@
 /* Whose job it is: reads the map of hosts and jobs, and says for each root of the last polling
  * cycle which jobs take part. Begin with ibcc_service_look_at_jobs().
  *
- * The map comes from a file that another program replaces, so that a batch system that hangs never
- * delays a polling cycle. Without the file, no answer has anything of jobs.
+ * The map comes from a file that another program replaces, and that a thread reads (map_reader.h).
+ * So neither a batch system nor a file system that hangs delays a polling cycle. Without the file,
+ * no answer has anything of jobs.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include <ibcc/whose_account.h>
 
 #include "daemon/report/report.h"
+#include "daemon/service/map_reader.h"
 #include "daemon/service/service_impl.h"
 
 #define ROOTS_MAX    32u /* roots whose jobs are named */
@@ -32,9 +32,9 @@
 struct ibcc_service_jobs {
 	bool has_pattern;
 	regex_t pattern;
-	/* The file as it was last read; size -1: it was not there. */
-	struct stat seen;
-	struct ibcc_why trouble; /* why the file was not read; empty: it was */
+	struct ibcc_map_reader *reader; /* NULL: there is no file */
+	struct ibcc_why late;           /* the file does not answer; empty: it does */
+	struct ibcc_why trouble;        /* why the file was not read; empty: it was */
 	bool has_map;
 	struct ibcc_jobs map;
 	bool matched;
@@ -85,8 +85,10 @@ struct ibcc_service_jobs *ibcc_service_jobs_new(const struct ibcc_config *config
 	/* The configuration was refused if this is no expression. */
 	j->has_pattern = config->jobs_host_pattern[0] &&
 			 !regcomp(&j->pattern, config->jobs_host_pattern, REG_EXTENDED);
-	j->seen.st_size = -1;
-	if (j->account && (j->has_pattern || !config->jobs_host_pattern[0]))
+	if (config->jobs_file[0])
+		j->reader = ibcc_map_reader_new(config->jobs_file);
+	if (j->account && !j->reader == !config->jobs_file[0] &&
+	    (j->has_pattern || !config->jobs_host_pattern[0]))
 		return j;
 	ibcc_service_jobs_free(j);
 	return NULL;
@@ -97,6 +99,7 @@ void ibcc_service_jobs_free(struct ibcc_service_jobs *j)
 	if (!j)
 		return;
 	forget_map(j);
+	ibcc_map_reader_free(j->reader);
 	ibcc_whose_account_free(j->account);
 	if (j->has_pattern)
 		regfree(&j->pattern);
@@ -129,105 +132,37 @@ static void keep_back(struct ibcc_jobs *map, int names)
 	}
 }
 
-/* Reads a file that is open, which may change at the same time. NULL with *why. */
-static char *read_file(int fd, size_t *len, struct ibcc_why *why)
-{
-	size_t cap = 1 << 16, n = 0;
-	char *text = malloc(cap);
-
-	while (text) {
-		ssize_t got;
-
-		if (n == cap) {
-			char *more = realloc(text, 2 * cap);
-
-			if (!more)
-				break;
-			text = more;
-			cap *= 2;
-		}
-		got = read(fd, text + n, cap - n);
-		if (!got) {
-			*len = n;
-			return text;
-		}
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) {
-			ibcc_why_set(why, -errno, "%s", strerror(errno));
-			goto out;
-		}
-		n += (size_t)got;
-		if (n > IBCC_JOBS_FILE_BYTES) {
-			ibcc_why_set(why, -EFBIG, "it is larger than %d MiB",
-				     IBCC_JOBS_FILE_BYTES >> 20);
-			goto out;
-		}
-	}
-	ibcc_why_set(why, -ENOMEM, "no memory");
-out:
-	free(text);
-	return NULL;
-}
-
-/* Opening a device or a pipe must not wait. */
-static int read_map(const char *file, struct ibcc_jobs *map, struct stat *st, struct ibcc_why *why)
-{
-	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rc = 0;
-	char *text = NULL;
-	size_t len = 0;
-
-	if (fd < 0 || fstat(fd, st))
-		rc = ibcc_why_set(why, -errno, "%s", strerror(errno));
-	else if (!S_ISREG(st->st_mode))
-		rc = ibcc_why_set(why, -EINVAL, "it is not a regular file");
-	else if (!(text = read_file(fd, &len, why)))
-		rc = -EIO;
-	if (!rc)
-		rc = ibcc_jobs_parse(map, text, len, why);
-	free(text);
-	if (fd >= 0)
-		close(fd);
-	return rc;
-}
-
-static bool is_same_file(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
-	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
-	       a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
-}
-
-/* Reads the file if it was replaced since the last time. Returns whether there is a new map. After
- * an error the old map stays until it is too old.
+/* Takes what was read since the last polling cycle. Returns whether there is a new map. After an
+ * error the old map stays until it is too old.
  */
-static bool look_at_file(struct ibcc_service_jobs *j, const struct ibcc_config *config)
+static bool take_map(struct ibcc_service_jobs *j, const struct ibcc_config *config)
 {
 	struct ibcc_why why = { "" };
 	struct ibcc_jobs map = { 0 };
-	struct stat st = { .st_size = -1 };
+	uint64_t waited_s = 0;
+	enum ibcc_map_news news =
+		j->reader ? ibcc_map_reader_take(j->reader, &map, &why, &waited_s) : IBCC_MAP_GONE;
 
-	if (!config->jobs_file[0] || stat(config->jobs_file, &st)) {
-		bool gone = !config->jobs_file[0] || errno == ENOENT || errno == ENOTDIR;
-
+	j->late.text[0] = '\0';
+	if (news != IBCC_MAP_NO_NEWS && news != IBCC_MAP_LATE)
 		j->trouble.text[0] = '\0';
-		if (gone && j->has_map)
+	switch (news) {
+	case IBCC_MAP_NO_NEWS: return false;
+	case IBCC_MAP_READ: break;
+	case IBCC_MAP_GONE:
+		if (j->has_map)
 			ibcc_why_set(&j->trouble, 0, "%s is gone", config->jobs_file);
-		else if (!gone)
-			ibcc_why_set(&j->trouble, 0, "%s cannot be read: %s", config->jobs_file,
-				     strerror(errno));
-		j->seen.st_size = -1;
 		return false;
-	}
-	if (j->seen.st_size >= 0 && is_same_file(&st, &j->seen))
-		return false;
-	j->seen = st;
-	if (read_map(config->jobs_file, &map, &st, &why)) {
+	case IBCC_MAP_UNREAD:
 		ibcc_why_set(&j->trouble, 0, "%s cannot be read: %s", config->jobs_file, why.text);
 		return false;
+	case IBCC_MAP_LATE:
+		ibcc_why_set(&j->late, 0,
+			     "reading %s has taken %llu s so far: see whether its file system "
+			     "answers",
+			     config->jobs_file, (unsigned long long)waited_s);
+		return false;
 	}
-	j->seen = st;
-	j->trouble.text[0] = '\0';
 	keep_back(&map, config->jobs_names);
 	forget_map(j);
 	j->map = map;
@@ -292,6 +227,13 @@ static void store(struct ibcc_service *s)
 		ibcc_whose_account_clear(s->jobs->account);
 }
 
+/* Without a thread, there is no map. */
+void ibcc_service_begin_jobs(struct ibcc_service *s)
+{
+	if (s->jobs->reader)
+		(void)ibcc_map_reader_begin(s->jobs->reader);
+}
+
 /* Without memory, this polling cycle has no jobs. */
 void ibcc_service_look_at_jobs(struct ibcc_service *s)
 {
@@ -299,7 +241,7 @@ void ibcc_service_look_at_jobs(struct ibcc_service *s)
 	const struct ibcc_cycle *c = &s->cycle;
 	int64_t now_ms = realtime_ms();
 	double pace = pace_of(j, c, now_ms);
-	bool fresh = look_at_file(j, &s->config);
+	bool fresh = take_map(j, &s->config);
 
 	forget_shares(j);
 	j->begin_ms = now_ms - (int64_t)((double)c->estimate.interval_ns / 1e6 * pace);
@@ -324,6 +266,8 @@ static void judge(const struct ibcc_service_jobs *j, int64_t now_s, struct ibcc_
 	long long age_s = (long long)(now_s - j->map.made_s);
 
 	why->text[0] = '\0';
+	if (j->late.text[0])
+		ibcc_text_say(&x, "%s", j->late.text);
 	if (j->trouble.text[0])
 		ibcc_text_say(&x, "%s", j->trouble.text);
 	if (j->has_map && j->map.trouble[0])
@@ -370,7 +314,7 @@ json_t *ibcc_service_jobs_status(const struct ibcc_service *s)
 	struct ibcc_why why;
 	json_t *o, *names;
 
-	if (!j->has_map && !j->trouble.text[0])
+	if (!j->has_map && !j->trouble.text[0] && !j->late.text[0])
 		return json_null();
 	judge(j, now_s, &why);
 	if (!j->has_map)

@@ -34,6 +34,8 @@ begun=$(($(now) - 600))
 } >"$TMP/marked.yaml"
 start_sim "$TMP/marked.yaml"
 start_opensm --plugin
+export IBCC_SILENT_FILE=$TMP/jobs.json IBCC_SILENCE=$TMP/silence
+TUNED_PRELOAD=$IBCC_BUILD/tests/double/libfile-double.so
 start_tuned "metrics_file: $TMP/metrics.prom"
 wait_until 30 status '.now.roots[0].victims == 1' || fail "no root with a victim: $(jq -c .now.roots "$TMP/status.json")"
 check "without a map no answer has jobs" jq -e '.jobs == null and .whose == null and .now.roots[0].jobs == null' "$TMP/status.json"
@@ -174,6 +176,39 @@ wait_until 30 status '.jobs.text // "" | test("it is not a regular file")' || fa
 first=$(passes)
 wait_until 30 status ".now.pass >= $first + 2" || fail "a pipe stops the daemon"
 ok "a pipe stops no cycle"
+# Its writer has it open, and is stopped in the middle of a map.
+# shellcheck disable=SC2016 # the shell's
+background "$TMP/writer.log" sh -c 'exec 3<>"$1" && printf "{" >&3 && kill -STOP $$' - "$TMP/jobs.json"
+writer=$!
+is_stopped() { grep -q '^State:.T' "/proc/$writer/status"; }
+wait_until 30 is_stopped || fail "no writer"
+first=$(passes)
+wait_until 30 status ".now.pass >= $first + 2" || fail "a pipe with a writer stops the daemon"
+ok "nor does one with a writer that stands still"
+kill -KILL "$writer"
+
+# The file is on a file server that does not answer.
+map 600 "$(job 4711 ann cfd "$begun" 0 source1 source2 source3)"
+wait_until 30 status '.jobs.used and .jobs.text == null' || fail "no jobs"
+: >"$TMP/silence"
+wait_until 30 status '.jobs.text // "" | test("reading .*jobs.json has taken [0-9]+ s so far: see whether its file system answers; the daemon uses the map from before")' ||
+	fail "a file that does not answer is not named: $(jq -c .jobs "$TMP/status.json")"
+first=$(passes)
+wait_until 30 status ".now.pass >= $first + 3" || fail "a file that does not answer stops the daemon"
+check "and neither does a file that does not answer; the map from before is used" jq -e '.jobs.used and .whose != null' "$TMP/status.json"
+write_config 'jobs_names: jobs' && kill -HUP "$TUNED_PID"
+wait_until 30 status '.whose == null' || fail "no reload"
+first=$(passes)
+wait_until 30 status ".now.pass >= $first + 2" || fail "a reload waits for the file"
+ok "a reload does not wait for it, either"
+stop "$TUNED_PID"
+ok "nor does the end"
+start_tuned "metrics_file: $TMP/metrics.prom"
+wait_until 30 status '.jobs.text // "" | test("congestion is assigned to no job until it can be read")' || fail "a silent file at the start: $(jq -c .jobs "$TMP/status.json")"
+ok "nor the start, and status says so"
+rm "$TMP/silence"
+wait_until 30 status '.jobs.used and .jobs.text == null' || fail "the file answers again: $(jq -c .jobs "$TMP/status.json")"
+ok "when it answers, all is well"
 
 # An old map is not used.
 MADE=$(($(now) - 61)) map 30 "$(job 4711 ann cfd "$begun" 0 source1 source2 source3)"
