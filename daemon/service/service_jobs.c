@@ -253,7 +253,7 @@ void ibcc_service_look_at_jobs(struct ibcc_service *s)
 	if (!s->listens)
 		return;
 	(void)ibcc_whose_account_note(j->account, c->topo, &c->estimate, now_ms, pace);
-	if (!fresh)
+	if (!fresh && !ibcc_whose_account_due(j->account, &j->map))
 		return;
 	(void)ibcc_whose_account_settle(j->account, &j->map, &j->hosts, c->topo);
 	store(s);

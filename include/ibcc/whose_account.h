@@ -16,6 +16,7 @@ enum {
 	IBCC_WHOSE_PASSES_MAX = 1024,      /* passes that wait for a map, at most, */
 	IBCC_WHOSE_ADAPTERS_MAX = 1 << 18, /* and adapters in them */
 	IBCC_WHOSE_ROOTS_OF_JOB = 4,       /* the roots of a row, at most */
+	IBCC_WHOSE_WORK = 1 << 18,         /* of one call: adapters, and jobs times roots */
 };
 
 struct ibcc_whose_row_root {
@@ -54,8 +55,13 @@ void ibcc_whose_account_free(struct ibcc_whose_account *a);
 int ibcc_whose_account_note(struct ibcc_whose_account *a, const struct ibcc_topo *t,
 			    const struct ibcc_estimate *e, int64_t end_ms, double pace);
 
-/* Charges the jobs of a map with all that ended before the map was made, but for what ended longer
- * than twice its period before: jobs of that time may be missing from the map. -ENOMEM.
+/* How many passes wait that ended before the map was made. */
+uint32_t ibcc_whose_account_due(const struct ibcc_whose_account *a, const struct ibcc_jobs *jobs);
+
+/* Charges the jobs of a map with passes that ended before the map was made, but for what ended
+ * longer than twice its period before: jobs of that time may be missing from the map. The work of a
+ * call is bounded: it charges two passes, and further ones up to IBCC_WHOSE_WORK. Two are more than
+ * each pass adds, so that calls after each pass get to the end. -ENOMEM.
  */
 int ibcc_whose_account_settle(struct ibcc_whose_account *a, const struct ibcc_jobs *jobs,
 			      const struct ibcc_whose_hosts *hosts, const struct ibcc_topo *t);

@@ -114,17 +114,30 @@ int ibcc_whose_account_note(struct ibcc_whose_account *a, const struct ibcc_topo
 	return 0;
 }
 
-/* The row of a job; NULL: there is no room, or with *rc no memory, for one more. */
+static uint32_t find_row(const struct ibcc_whose_account *a, const struct ibcc_job *j)
+{
+	uint32_t i = 0;
+
+	while (i < a->n_rows && (a->row[i].start_s != j->start_s || strcmp(a->row[i].id, j->id)))
+		i++;
+	return i;
+}
+
+/* The row of a job; NULL: there is no room, or with *rc no memory, for one more. *at is its place
+ * as it was found before, IBCC_NONE: it was not.
+ */
 static struct ibcc_whose_row *row_of(struct ibcc_whose_account *a, const struct ibcc_job *j,
-				     int *rc)
+				     uint32_t *at, int *rc)
 {
 	struct ibcc_whose_row *r;
 
-	for (uint32_t i = 0; i < a->n_rows; i++)
-		if (a->row[i].start_s == j->start_s && !strcmp(a->row[i].id, j->id))
-			return &a->row[i];
+	if (*at == IBCC_NONE)
+		*at = find_row(a, j);
+	if (*at < a->n_rows)
+		return &a->row[*at];
 	if (a->n_rows == IBCC_WHOSE_ROWS_MAX)
 		return NULL;
+	*at = a->n_rows;
 	r = ibcc_grow(a->row, a->n_rows, &a->cap_rows, sizeof(*r));
 	if (!r) {
 		*rc = -ENOMEM;
@@ -141,6 +154,12 @@ static struct ibcc_whose_row *row_of(struct ibcc_whose_account *a, const struct 
 struct sum {
 	int64_t contributor_ms, shared_contributor_ms, suspect_ms, victim_ms, shared_victim_ms;
 	double harm_ms, blocked_ms, sent_bytes;
+};
+
+/* Room for each job of a map. */
+struct room {
+	struct sum *sum;
+	uint32_t *row; /* its place in a->row[], IBCC_NONE: not looked for yet */
 };
 
 static int64_t most(int64_t a, int64_t b)
@@ -189,8 +208,9 @@ static void add_root(struct ibcc_whose_row *r, const char *name, int64_t ms)
 
 static int charge(struct ibcc_whose_account *a, const struct ibcc_jobs *jobs,
 		  const struct ibcc_whose_hosts *hosts, const struct ibcc_topo *t,
-		  const struct pass *pass, struct sum *sum)
+		  const struct pass *pass, const struct room *room)
 {
+	struct sum *sum = room->sum;
 	int rc = 0;
 
 	memset(sum, 0, jobs->n * sizeof(*sum));
@@ -201,7 +221,8 @@ static int charge(struct ibcc_whose_account *a, const struct ibcc_jobs *jobs,
 		rc = ibcc_whose_share_out(jobs, hosts, t, e, &share);
 		for (uint32_t k = 0; k < share.n && !rc; k++) {
 			const struct ibcc_whose_part *p = &share.part[k];
-			struct ibcc_whose_row *row = row_of(a, &jobs->job[p->job], &rc);
+			struct ibcc_whose_row *row =
+				row_of(a, &jobs->job[p->job], &room->row[p->job], &rc);
 			int64_t ms = most(p->contributor_ms + p->shared_contributor_ms,
 					  p->victim_ms + p->shared_victim_ms);
 
@@ -219,7 +240,7 @@ static int charge(struct ibcc_whose_account *a, const struct ibcc_jobs *jobs,
 		if (!s->contributor_ms && !s->shared_contributor_ms && !s->suspect_ms &&
 		    !s->victim_ms && !s->shared_victim_ms)
 			continue;
-		r = row_of(a, j, &rc);
+		r = row_of(a, j, &room->row[i], &rc);
 		if (!r)
 			continue;
 		memcpy(r->user, j->user, sizeof(r->user));
@@ -238,20 +259,37 @@ static int charge(struct ibcc_whose_account *a, const struct ibcc_jobs *jobs,
 	return rc;
 }
 
+uint32_t ibcc_whose_account_due(const struct ibcc_whose_account *a, const struct ibcc_jobs *jobs)
+{
+	uint32_t n = 0;
+
+	while (n < a->n_passes && a->pass[n].end_ms <= jobs->made_s * 1000)
+		n++;
+	return n;
+}
+
 int ibcc_whose_account_settle(struct ibcc_whose_account *a, const struct ibcc_jobs *jobs,
 			      const struct ibcc_whose_hosts *hosts, const struct ibcc_topo *t)
 {
 	int64_t made_ms = jobs->made_s * 1000, period_ms = jobs->period_s * 1000;
-	struct sum *sum = calloc(jobs->n ? jobs->n : 1, sizeof(*sum));
-	uint32_t n = 0;
-	int rc = sum ? 0 : -ENOMEM;
+	uint32_t n = 0, due = ibcc_whose_account_due(a, jobs);
+	size_t size = jobs->n ? jobs->n : 1;
+	struct room room = { calloc(size, sizeof(*room.sum)), calloc(size, sizeof(*room.row)) };
+	uint64_t work = 0;
+	int rc = room.sum && room.row ? 0 : -ENOMEM;
 
-	while (n < a->n_passes && a->pass[n].end_ms <= made_ms && !rc) {
-		if (made_ms - a->pass[n].end_ms <= 2 * period_ms)
-			rc = charge(a, jobs, hosts, t, &a->pass[n], sum);
-		n++;
+	for (uint32_t i = 0; i < jobs->n && !rc; i++)
+		room.row[i] = IBCC_NONE;
+	while (n < due && !rc && (n < 2 || work < IBCC_WHOSE_WORK)) {
+		const struct pass *p = &a->pass[n++];
+
+		if (made_ms - p->end_ms > 2 * period_ms)
+			continue;
+		rc = charge(a, jobs, hosts, t, p, &room);
+		work += p->n_adapters + (uint64_t)p->n * jobs->n;
 	}
 	drop(a, n);
-	free(sum);
+	free(room.sum);
+	free(room.row);
 	return rc;
 }

@@ -164,6 +164,44 @@ static void test_bounds(void **state)
 	ibcc_whose_account_free(a);
 }
 
+/* With many jobs, a call charges a part of what waits, and further calls the rest. */
+static void test_bounded_work(void **state)
+{
+	enum { JOBS = 2000, PASSES = 1000 };
+	static struct ibcc_job job[JOBS];
+	static uint32_t on[JOBS];
+	struct fixture *f = *state;
+	char none[] = "none", src1[] = "src1", *hosts[] = { none, src1 };
+	struct ibcc_whose_account *a = ibcc_whose_account_new();
+	struct job_map m = { .jobs = { .made_s = T0 + PASSES,
+				       .period_s = 3600,
+				       .n = JOBS,
+				       .job = job,
+				       .n_hosts = 2,
+				       .host = hosts,
+				       .n_on = JOBS,
+				       .on = on } };
+	uint32_t calls = 0;
+
+	assert_non_null(a);
+	congest(f);
+	for (uint32_t i = 0; i < JOBS; i++) {
+		job[i] = (struct ibcc_job){ .start_s = T0 - 100, .first = i, .n_hosts = 1 };
+		snprintf(job[i].id, sizeof(job[i].id), "%u", i);
+		on[i] = i == 7;
+	}
+	for (int64_t i = 1; i <= PASSES; i++)
+		note(f, a, i, 1000);
+	for (uint32_t due = PASSES, left; due; due = left, calls++) {
+		settle(f, a, &m);
+		left = ibcc_whose_account_due(a, &m.jobs);
+		assert_in_range(due - left, 1, IBCC_WHOSE_WORK / JOBS + 1);
+		assert_int_equal(row(a, "7")->contributor_ms, (PASSES - left) * 1000);
+	}
+	assert_in_range(calls, 2, PASSES / 2);
+	ibcc_whose_account_free(a);
+}
+
 /* The clock is set back by an hour: what waits for a map from before that is given up, and what
  * comes then is charged.
  */
@@ -190,11 +228,9 @@ static void test_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LUSTRE(test_waits_for_the_map),
-		LUSTRE(test_late_map),
-		LUSTRE(test_suspects),
-		LUSTRE(test_bounds),
-		LUSTRE(test_clock),
+		LUSTRE(test_waits_for_the_map), LUSTRE(test_late_map),
+		LUSTRE(test_suspects),          LUSTRE(test_bounds),
+		LUSTRE(test_bounded_work),      LUSTRE(test_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
