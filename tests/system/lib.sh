@@ -375,6 +375,18 @@ start_tuned()
 	wait_until 10 tune status || fail "ibcc-tuned does not get ready"
 }
 
+# port_file NAME: where the daemon reads NAME (state, phys_state) of its port. libumad2sim writes these files once, when a
+# program first looks at them. So a program that does that while its host has no cable reads "DOWN" for as long as it lives.
+port_file() { echo "$TMP/sys-$TUNED_PID"/sys/class/infiniband/*/ports/*/"$1"; }
+
+# kernel_sees_link: changes them as the kernel of a real host does when the cable is back.
+kernel_sees_link()
+{
+	[ -s "$(port_file state)" ] && [ -s "$(port_file phys_state)" ] || fail "the daemon has no port: $(port_file state)"
+	echo '2: INIT' >"$(port_file state)"
+	echo '5: LinkUp' >"$(port_file phys_state)"
+}
+
 # set_mads: Set requests of the congestion control class that the fabric has seen.
 set_mads()
 {

@@ -50,6 +50,24 @@ kill -HUP "$OSM_PID"
 wait_until 30 status '.fabric.links == 6 and .state == "ok"' || fail "its own link that is back is not noticed: $(told)"
 ok "its own port's link goes and comes back: $(told)"
 
+# So does a daemon that begins meanwhile. It finds no port that it could open, and needs no other start when there is one.
+stop "$TUNED_PID"
+console 'Unlink "H1"[1]'
+start_tuned 'apply_via: direct'
+no_link='.state == "degraded" and (.reason | startswith("no InfiniBand port of this host has a link"))'
+wait_until 20 status "$no_link" || fail "it finds a port without a link: $(told)"
+ok "a daemon that begins without a link says so"
+pid=$(jq .pid "$TMP/status.json")
+console 'ReLink "H1"[1]'
+kill -HUP "$OSM_PID"
+linked() { stock ibstat | grep -q 'Physical state: LinkUp'; }
+wait_until 20 linked || fail "the link is not back: $(stock ibstat)"
+equal "libumad2sim does not change the port's file of a program that runs" "$(cat "$(port_file state)")" '1: DOWN'
+kernel_sees_link
+wait_until 30 status '.fabric.links == 6 and .state == "ok"' || fail "it does not notice its link: $(told)"
+equal "and works as soon as the port's file says that the link is back" "$(jq .pid "$TMP/status.json")" "$pid"
+wait_until 30 status '.traps.subscribed' || fail "it does not subscribe: $(told)"
+
 # A subnet manager that was restarted has no subscriptions, and what has changed
 # meanwhile no trap reports.
 kill -KILL "$OSM_PID"
