@@ -327,12 +327,14 @@ readers_on()
 }
 readers_off() { local p; for p in $BAD_READERS; do stop "$p"; done; }
 
-# More connections than there are places, a byte of a request twice a second in each.
+# More connections than there are places, a byte of a request twice a second in each. The daemon hangs up on some: without
+# the trap the first byte after that would end the client, whose one attempt closes no more than the status must name.
 slow_http_on()
 {
 	WHAT="slow clients at /metrics"
 	TOLD='.clients.metrics // "" | test("127.0.0.1")'
 	background "$TMP/http.log" bash -c '
+		trap "" PIPE
 		while :; do
 			for i in {1..24}; do
 				[ -n "${fd[i]-}" ] && printf X >&"${fd[i]}" && continue
@@ -351,7 +353,11 @@ slow_http_during()
 		head -n 1 <&3' - "$HTTP_PORT" >"$TMP/page" 2>"$TMP/page.log"
 	grep -qE '^HTTP/1.[01] (200|503) ' "$TMP/page" || broken "/healthz is not answered: $(cat "$TMP/page" "$TMP/page.log")"
 }
-slow_http_off() { stop "$SLOW_HTTP" KILL; }
+slow_http_off()
+{
+	alive "$SLOW_HTTP" || broken "the slow clients have ended by themselves: $(tail -n 3 "$TMP/http.log")"
+	stop "$SLOW_HTTP" KILL
+}
 
 # --- which program writes -----------------------------------------------------------------------------------
 # While the daemon is away another program takes the writer's place, and keeps it: at the plugin by a long lease and
