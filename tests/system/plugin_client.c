@@ -3,6 +3,7 @@
  *
  * plugin_client SOCKET state                 one line: SM state, own_cc, generation, nodes
  * plugin_client SOCKET watch N               N further lines, one for each STATE
+ * plugin_client SOCKET read                  one line, then asks for state and topology without end
  * plugin_client SOCKET ports|lft             the topology
  * plugin_client SOCKET push [KEY=VALUE]...   a plan for all nodes; outcomes and the verdict
  *   as=UID      as another user, in OpenSM's group;  empty=1  a plan of nothing;  flags=N
@@ -335,6 +336,21 @@ static void watch(int fd, int n)
 	}
 }
 
+/* Only reads, five times a second. */
+__attribute__((noreturn)) static void read_on(int fd)
+{
+	const struct ibcc_proto_alive alive = { .lease_ms = 0 };
+	const void *payload;
+	size_t length;
+
+	for (;;) {
+		say(fd, IBCC_PROTO_STATE_GET, &alive, sizeof(alive));
+		hear(fd, true, &payload, &length);
+		ibcc_topo_free(get_topo(fd));
+		poll(NULL, 0, 200);
+	}
+}
+
 /* Waits until the plugin takes more; false if it does not within half a second. */
 static bool may_say(int fd)
 {
@@ -432,6 +448,8 @@ int main(int argc, char **argv)
 	} else if (!strcmp(what, "watch")) {
 		fd = greet(argv[1], true);
 		watch(fd, argc > 3 ? atoi(argv[3]) : 1);
+	} else if (!strcmp(what, "read")) {
+		read_on(greet(argv[1], true));
 	} else if (!strcmp(what, "ports")) {
 		t = get_topo(greet(argv[1], false));
 		print_ports(t);

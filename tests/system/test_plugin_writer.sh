@@ -49,7 +49,7 @@ ok "and goes no further than others: $sent Sets"
 stop "$OSM_PID"
 PLUGIN_OPTIONS="ibcc.socket=$TMP/opensm.sock ibcc.revert_after_s=3" start_opensm --plugin
 off() { [ "$(settings)" = "$before" ]; }
-background "$TMP/reader.log" "$client" "$TMP/opensm.sock" watch 1000
+background "$TMP/reader.log" "$client" "$TMP/opensm.sock" read
 reader=$!
 wait_until 20 grep -q 'generation=[1-9]' "$TMP/reader.log" || fail "the plugin has no topology: $(cat "$TMP/reader.log")"
 check "a client writes" push timer=110 flags=1
@@ -66,4 +66,12 @@ sleep 5
 [ "$(settings)" != "$before" ] || fail "what a living client wrote is taken off"
 ok "one that lives does"
 alive "$reader" || fail "the reader has gone: $(cat "$TMP/reader.log")"
+stop "$HELD" KILL
+
+# One plan after the other, each of which gives an attribute another value than the one from before: no way back.
+guid=$(sim settings -j | jq -r 'first(.rows[] | select(.ca).node_guid)')
+for ((n = 1; n <= 200; n++)); do
+	push "node=$guid" timer=$((200 + n)) flags=1 || break
+done
+check "a value that was never there is no way back" grep -q 'more than 60 Sets a minute' "$TMP/push.log"
 check "OpenSM lives" alive "$OSM_PID"
