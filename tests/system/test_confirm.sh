@@ -38,6 +38,7 @@ for time in 0 0s -1 25h 2d 1.5s s 99999999999; do
 done
 ok "times that are none are refused"
 tune confirm >"$TMP/other.log" 2>&1 && fail "there is something to confirm before anything is tried"
+check 'there is nothing to confirm before anything is tried' grep -q 'nothing is on trial$' "$TMP/other.log"
 try 2m || fail "an apply on trial: $(cat "$TMP/apply.log")"
 tuned=$(settings)
 [ "$tuned" != "$untuned" ] || fail "an apply on trial writes nothing"
@@ -65,6 +66,7 @@ check 'another is canceled' tune cancel
 as_before || fail "not as before it: $(difference "$untuned")"
 equal 'the history says that it is taken back' "$(trial | cut -d ' ' -f 2-)" 'taken back'
 tune cancel >"$TMP/other.log" 2>&1 && fail "it is canceled twice"
+check 'and not twice' grep -q 'nothing is on trial: transaction [0-9]* was reverted' "$TMP/other.log"
 
 try 1 --no-wait || fail "a short trial: $(cat "$TMP/apply.log")"
 wait_until 20 as_before || fail "an unconfirmed change stays: $(difference "$untuned")"
@@ -73,7 +75,7 @@ tune history -j | jq -e '.transactions[0] | .action == "rollback" and (.summary 
 	>/dev/null || fail "the history does not say why: $(tune history)"
 ok "an unconfirmed change is reverted, and the history says why"
 tune confirm >"$TMP/other.log" 2>&1 && fail "it is confirmed too late"
-ok "it cannot be confirmed any more"
+check "it cannot be confirmed any more" grep -q 'nothing is on trial: transaction [0-9]* was reverted' "$TMP/other.log"
 
 # The daemon that is to revert it, and the file that has it, may be gone when its time is over.
 try 2 --no-wait || fail "a trial before opensm's end: $(cat "$TMP/apply.log")"
@@ -108,6 +110,7 @@ try 2m || fail "a trial whose daemon dies: $(cat "$TMP/apply.log")"
 kill -KILL "$TUNED_PID"
 wait "$TUNED_PID" 2>/dev/null
 tune confirm >"$TMP/other.log" 2>&1 && fail "it is confirmed without a daemon"
+check 'no trial is confirmed without a daemon' grep -q 'a trial needs ibcc-tuned' "$TMP/other.log"
 check 'without a daemon it is canceled by the command line' tune cancel
 as_before || fail "canceled without a daemon, but not as before: $(difference "$untuned")"
 equal 'the history has that, too' "$(trial | cut -d ' ' -f 2-)" 'taken back'

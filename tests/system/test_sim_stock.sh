@@ -53,7 +53,7 @@ equal "perfquery --swportvlcong: nothing is discarded" \
 	"$(stock perfquery --swportvlcong "$leaf1" 8 | grep -cE '^SWPortVLCongestion[0-9]+:\.*0$')" 16
 check "perfquery -a" stock perfquery -a "$leaf1"
 stock perfquery "$ca" 2 >"$TMP/badport.log" 2>&1 && fail "a port that is not there was answered"
-ok "perfquery fails for a port that is not there"
+check "perfquery fails for a port that is not there" grep -q 'perfquery: iberror: failed' "$TMP/badport.log"
 check "perfquery -R" stock perfquery -R "$leaf1" 8
 at_least "a reset counter begins anew" "$ticks" \
 	"$(($(stock perfquery "$leaf1" 8 | field PortXmitWait) + 1))"
@@ -117,7 +117,7 @@ equal "ibccquery CongestionControlTable" "$(stock ibccquery CongestionControlTab
 
 check "ibccconfig CongestionKeyInfo" stock ibccconfig CongestionKeyInfo "$ca" 0x1234 1 0 0
 stock ibccquery CongestionInfo "$ca" >"$TMP/nokey.log" 2>&1 && fail "a protected node answers anyone"
-ok "a protected node wants its CC_Key"
+check "a protected node wants its CC_Key" grep -q 'ibccquery: iberror: failed' "$TMP/nokey.log"
 # ibccquery tries more than once.
 at_least "violations are counted" "$(stock ibccquery -c 0x1234 CongestionKeyInfo "$ca" |
 	field CC_KeyViolations)" 1

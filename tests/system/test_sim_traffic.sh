@@ -96,5 +96,6 @@ run_for 5
 equal "traffic can be turned off" "$(flow victim received_bytes)" "$r0"
 sim set mad_loss_permille=1000 || fail "mad_loss_permille"
 stock perfquery "$sink" 1 >"$TMP/lost.log" 2>&1 && fail "a MAD came through"
+check "no MAD comes through" grep -q 'perfquery: iberror: failed' "$TMP/lost.log"
 sim set mad_loss_permille=0 mad_delay_us=1000 || fail "mad_loss_permille"
 check "MADs get lost and delayed as asked" stock perfquery "$sink" 1

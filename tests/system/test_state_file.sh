@@ -39,6 +39,7 @@ ok "rollback works from memory, and says that it is not recorded"
 planned() { tune plan -j >"$TMP/plan.json" 2>"$TMP/tune.log" && jq -e '.writes > 0' "$TMP/plan.json"; }
 wait_until 30 planned || fail "nothing to apply: $(say)"
 tune apply -y >"$TMP/apply.log" 2>&1 && fail "apply without a state file"
+grep -q 'state.db' "$TMP/apply.log" || fail "apply without a state file says $(cat "$TMP/apply.log")"
 [ "$(settings)" = "$untuned" ] || fail "something was begun without a book"
 ok "nothing is begun without a book: $(tail -n 1 "$TMP/apply.log")"
 
