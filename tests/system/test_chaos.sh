@@ -279,29 +279,31 @@ one_writer()
 		sort -n -k 2 >"$TMP/writers"
 	awk -v known="$who " -v foreign="$FOREIGN" '
 		BEGIN { n = split(known, k); for (i = 1; i <= n; i++) ours[k[i]] = 1 }
-		!($1 in ours) { if (++strange > foreign) { print "process " $1 " has written"; exit 1 } next }
-		$2 < last { print "process " $1 " has written beside another"; exit 1 }
-		{ last = $3 }' "$TMP/writers"
+		!($1 in ours) { if (++strange > foreign) { print "process " $1 " has written"; exit bad = 1 } next }
+		$2 < last { print "process " $1 " has written beside another"; exit bad = 1 }
+		{ last = $3; sets++ }
+		END { if (!bad && !sets) { print "no Set is known"; bad = 1 } exit bad }' "$TMP/writers"
 }
 # What stock ibccquery reads of an adapter is what the daemon shows.
 stock_agrees()
 {
-	local node lid mine theirs
+	local node lid mine theirs n=0
 	direct show -j >"$TMP/show.json" || return 1
 	while read -r node lid; do
 		mine=$(jq --arg n "$node" -c '.nodes[] | select(.node == $n).CACongestionSetting.sls[0] |
 			[.CCTI_Timer, .CCTI_Increase, .Trigger_Threshold, .CCTI_Min]' "$TMP/show.json")
 		theirs=$(stock ibccquery CACongestionSetting "$lid" 2>/dev/null | tr -d ' ' |
-			awk -F'[.:]+' '$1 == "CACongestionEntry" { on = !seen++ } 
-				/CCTI_?Timer|CCTI_?Increase|Trigger_?Threshold|CCTI_?Min/ && n < 4 { v[n++] = $NF }
-				END { printf "[%d,%d,%d,%d]", v[0], v[1], v[2], v[3] }')
-		[ "$mine" = "$theirs" ] || { echo "$node: $mine, ibccquery reads $theirs"; return 1; }
+			awk -F'[.:]+' '/CCTI_?Timer|CCTI_?Increase|Trigger_?Threshold|CCTI_?Min/ && n < 4 { v[n++] = $NF }
+				END { if (n == 4) printf "[%d,%d,%d,%d]", v[0], v[1], v[2], v[3] }')
+		[ -n "$theirs" ] && [ "$mine" = "$theirs" ] || { echo "$node: $mine, ibccquery reads $theirs"; return 1; }
+		n=$((n + 1))
 	done < <(jq -r '.nodes[] | select(.type == "ca") | "\(.node) \(.lid)"' "$TMP/show.json")
+	[ "$n" = 6 ] || { echo "$n adapters are shown, not 6"; return 1; }
 }
 no_open_end()
 {
 	direct history -j --limit 1000 >"$TMP/history.json" &&
-		jq -e 'all(.transactions[]; .outcome != "open")' "$TMP/history.json" >"$TMP/jq.log"
+		jq -e '.transactions | length > 0 and all(.[]; .outcome != "open")' "$TMP/history.json" >"$TMP/jq.log"
 }
 
 round()
@@ -325,6 +327,7 @@ round()
 		0 0x8000 77 0 1 0 >/dev/null || fail "ibccconfig"
 	FOREIGN=1
 	UNTUNED=$(settings)
+	[ "$(jq length <<<"$UNTUNED")" = 8 ] || fail "the settings of 8 nodes are not known: $UNTUNED"
 	start_tuned "${CONFIG[@]}"
 	WRITERS=" $TUNED_PID"
 	# For three seconds it only looks whether another one leads.
