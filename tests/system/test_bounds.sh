@@ -18,3 +18,26 @@ equal "tables end, and timers are, where they may be" "$(sim settings -j | jq -c
 	select(.ca.CCTI_Limit > 0) | [(.ca.cct | map((. % 16384) / pow(2; (. / 16384 | floor))) | max),
 		(.ca.sl | map(.CCTI_Timer) | max)]] | unique')" '[[3,20]]'
 check "and it is said why" grep -q 'but max_delay is 3.00' "$TMP/tuned.log"
+
+
+# The plugin also holds them for a client that knows none.
+stop "$TUNED_PID"
+push() { within 60 "$IBCC_BUILD/tests/system/plugin_client" "$TMP/opensm.sock" push "$@" >"$TMP/push.log" 2>&1; }
+adapter_sets() { sim sets -j | jq '[.rows[] | select(.name == "CACongestionSetting" or .name == "CongestionControlTable")] | length'; }
+# left_out BOUND TIMER: a plan of tables that delay by more than 3 packet times, and of this timer.
+left_out()
+{
+	local sets
+	sets=$(adapter_sets)
+	push timer="$2"
+	equal "a plan beyond $1 is not carried out" $? 3
+	check "which says so" grep -q "left out: .* longer than $1 " "$TMP/push.log"
+	equal "and no adapter gets a Set" "$(adapter_sets)" "$sets"
+}
+left_out max_delay 20
+left_out max_timer 21
+stop "$OSM_PID"
+PLUGIN_OPTIONS="ibcc.socket=$TMP/opensm.sock ibcc.max_timer=20" start_opensm --plugin
+served() { "$IBCC_BUILD/tests/system/plugin_client" "$TMP/opensm.sock" state | grep -q 'generation=[1-9]'; }
+wait_until 20 served || fail "the plugin has no topology"
+check "a plan within its bounds is carried out" push timer=20
