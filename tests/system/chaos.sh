@@ -36,6 +36,9 @@ below() { REPLY=$((RANDOM % $1)); }
 pick() { below $#; shift "$REPLY"; REPLY=$1; }
 NODES=(source1 source2 source3 source4 destination0 destination1 leaf1 leaf2)
 
+# goes_on PID LOG: an attacker that has ended by itself attacks nothing.
+goes_on() { alive "$1" || broken "the attacker $1 has ended by itself: $(tail -n 3 "$TMP/$2")"; }
+
 knob() { sim set "$@" >"$TMP/knob.log" 2>&1 || fail "ibcc-sim set $*: $(cat "$TMP/knob.log")"; }
 send() { kill -"$1" "$2" || fail "kill -$1 $2"; }
 
@@ -282,7 +285,12 @@ garbage_on()
 		BAD_CLIENTS+=" $!"
 	done
 }
-garbage_off() { local p; for p in $BAD_CLIENTS; do stop "$p" KILL; done; }
+garbage_off()
+{
+	local p
+	goes_on "${BAD_CLIENTS%% *}" garbage.log # the others end by themselves
+	for p in $BAD_CLIENTS; do stop "$p" KILL; done
+}
 
 # A rollback in the midst of it may answer that it cannot be, or is not complete.
 NOTHING_OURS=
@@ -325,7 +333,11 @@ readers_on()
 	leave {"command": "probe", "args": {}}
 	EOF
 }
-readers_off() { local p; for p in $BAD_READERS; do stop "$p"; done; }
+readers_off()
+{
+	local p
+	for p in $BAD_READERS; do goes_on "$p" readers.log; stop "$p"; done
+}
 
 # More connections than there are places, a byte of a request twice a second in each. The daemon hangs up on some: without
 # the trap the first byte after that would end the client, whose one attempt closes no more than the status must name.
@@ -355,7 +367,7 @@ slow_http_during()
 }
 slow_http_off()
 {
-	alive "$SLOW_HTTP" || broken "the slow clients have ended by themselves: $(tail -n 3 "$TMP/http.log")"
+	goes_on "$SLOW_HTTP" http.log
 	stop "$SLOW_HTTP" KILL
 }
 

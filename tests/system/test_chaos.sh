@@ -275,7 +275,7 @@ one_writer()
 {
 	local who=$WRITERS
 	[ "$VIA" = direct ] || who=$OPENSMS
-	sim sets -j | jq -r '.rows | group_by(.pid)[] | "\(.[0].pid) \(map(.time_us) | min) \(map(.time_us) | max)"' |
+	sim sets -j | jq -r '.rows | group_by(.pid)[] | "\(.[0].pid) \(map(.us) | min) \(map(.us) | max)"' |
 		sort -n -k 2 >"$TMP/writers"
 	awk -v known="$who " -v foreign="$FOREIGN" '
 		BEGIN { n = split(known, k); for (i = 1; i <= n; i++) ours[k[i]] = 1 }
