@@ -44,7 +44,12 @@ writers()
 	jq -r '[.rows[].client] | reduce .[] as $c ([]; if .[-1] == $c then . else . + [$c] end) | join(" ")' "$TMP/sets.json"
 }
 # single N: after N masterships there were at most so many writers, each in one piece.
-single() { [ "$(writers | wc -w)" -le "$1" ]; }
+single()
+{
+	local n
+	n=$(writers | wc -w)
+	[ "$n" -gt 0 ] && [ "$n" -le "$1" ]
+}
 
 start_sm 0
 start_daemon 0
