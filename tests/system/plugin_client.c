@@ -3,7 +3,7 @@
  *
  * plugin_client SOCKET state                 one line: SM state, own_cc, generation, nodes
  * plugin_client SOCKET watch N               N further lines, one for each STATE
- * plugin_client SOCKET read                  one line, then asks for state and topology without end
+ * plugin_client SOCKET read                  asks for state and topology without end, prints STATEs
  * plugin_client SOCKET ports|lft             the topology
  * plugin_client SOCKET push [KEY=VALUE]...   a plan for all nodes; outcomes and the verdict
  *   as=UID      as another user, in OpenSM's group;  empty=1  a plan of nothing;  flags=N
@@ -340,13 +340,18 @@ static void watch(int fd, int n)
 __attribute__((noreturn)) static void read_on(int fd)
 {
 	const struct ibcc_proto_alive alive = { .lease_ms = 0 };
+	struct ibcc_proto_state s;
 	const void *payload;
 	size_t length;
 
 	for (;;) {
 		say(fd, IBCC_PROTO_STATE_GET, &alive, sizeof(alive));
-		hear(fd, true, &payload, &length);
-		ibcc_topo_free(get_topo(fd));
+		if (hear(fd, true, &payload, &length) != IBCC_PROTO_STATE)
+			die("no STATE", -EPROTO);
+		memcpy(&s, payload, sizeof(s));
+		print_state(payload);
+		if (s.generation)
+			ibcc_topo_free(get_topo(fd));
 		poll(NULL, 0, 200);
 	}
 }
