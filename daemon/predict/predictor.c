@@ -319,5 +319,7 @@ json_t *ibcc_predictor_tell(struct ibcc_predictor *p, uint64_t pass)
 	if (p->told && (!pass || pass == p->told_pass))
 		o = json_deep_copy(p->told);
 	pthread_mutex_unlock(&p->lock);
-	return o ? o : json_pack("{sb ss}", "known", 0, "why", "the daemon made no prediction for this plan");
+	return o ? o
+		 : json_pack("{sb ss}", "known", 0, "why",
+			     "the daemon made no prediction for this plan");
 }

@@ -6,10 +6,10 @@
 #include <jansson.h>
 
 /* The odd fields of an answer of "show" (ibcc_report_settings(), unfolded): {"schema","nodes",
- * "types","alone","odd","more","undecided","nvidia_unread"}. `alone` counts types with one node, which has nothing
- * to be compared with. At most 100 odd fields are listed; `more` counts the others. `undecided` has
- * fields of which no value is that of more than half of the nodes of a type, 20 at most.
- * ibcc-tune-json(7) has the keys of the elements. NULL without memory.
+ * "types","alone","odd","more","undecided","nvidia_unread"}. `alone` counts types with one node,
+ * which has nothing to be compared with. At most 100 odd fields are listed; `more` counts the
+ * others. `undecided` has fields of which no value is that of more than half of the nodes of a
+ * type, 20 at most. ibcc-tune-json(7) has the keys of the elements. NULL without memory.
  */
 json_t *tune_odd(const json_t *show);
 

@@ -18,7 +18,9 @@ json_t *ibcc_report_words(const struct ibcc_words *w);
 /* Prints and frees a value (NULL: -ENOMEM), with a newline. */
 int ibcc_report_json(json_t *o, bool pretty, FILE *out);
 
-/* {"schema":1,"experiment",...}: see DESIGN.md's contract. NULL without memory. */
+/* What ibcc-bench run -j prints: "schema", "experiment", "rows", "ok", "engine" and, if the
+ * experiment has any, "series". NULL without memory.
+ */
 json_t *ibcc_report_experiment(const struct ibcc_experiment *x, const struct ibcc_exp_options *o,
 			       const struct ibcc_exp_result *r);
 /* {"packet_hops","cpu_s","wall_s","simulated_s"} */

@@ -53,7 +53,8 @@ static void test_virtual_ports(void **state)
 	assert_true(ibcc_topo_equal(t, c));
 	list = ibcc_report_apart(c);
 	assert_int_equal(json_array_size(list), 1);
-	assert_non_null(strstr(json_string_value(json_array_get(list, 0)), "LIDs of virtual ports: 2; "));
+	assert_non_null(
+		strstr(json_string_value(json_array_get(list, 0)), "LIDs of virtual ports: 2; "));
 	json_decref(list);
 	ibcc_topo_free(c);
 	ibcc_topo_free(t);
