@@ -60,7 +60,7 @@ static uint32_t list(struct ibcc_text *x, const struct ibcc_jobs *jobs,
 		     bool (*has)(const struct ibcc_whose_part *))
 {
 	char label[IBCC_WHOSE_LABEL_BYTES];
-	const char *id[NAMED];
+	const char *id[NAMED] = { NULL };
 	struct ibcc_job job;
 	uint32_t n = 0;
 
