@@ -79,7 +79,7 @@ struct ibcc_election {
 	uint8_t step;                     /* IBCC_MAD_GET, _SET, _SA_DELETE: the next request, */
 	int64_t due_s;                    /* and when */
 	int64_t renewed_s;
-	unsigned int conflicts, draws;
+	unsigned int conflicts, draws, refusals;
 };
 
 /* `before`: the number of our run before this one, 0: not known. */

@@ -15,12 +15,16 @@
 
 #include <ibcc/hash.h>
 
-#define LOOK_S      5u  /* between two looks for a leader, of a daemon that stands */
-#define IDLE_S      15u /* between two looks, of a daemon that does not stand */
-#define SILENT_S    1u  /* after no answer: nothing can be written until the leader is known */
-#define REFUSED_S   60u /* after an SA that does not keep such records */
-#define CONFLICTS   2u  /* looks that find several records after which a leader gives way */
-#define DRAWS       6u  /* random waits are a multiple, below this, of DRAW_STEP_S */
+#define LOOK_S    5u  /* between two looks for a leader, of a daemon that stands */
+#define IDLE_S    15u /* between two looks, of a daemon that does not stand */
+#define SILENT_S  1u  /* after no answer: nothing can be written until the leader is known */
+#define REFUSED_S 60u /* after an SA that does not keep such records */
+/* Refusals in a row, LOOK_S apart, after which an SA is one that keeps no such records. OpenSM also
+ * refuses for some seconds while a sweep has lost the requester's port.
+ */
+#define REFUSALS    6u
+#define CONFLICTS   2u /* looks that find several records after which a leader gives way */
+#define DRAWS       6u /* random waits are a multiple, below this, of DRAW_STEP_S */
 #define DRAW_STEP_S 3u
 
 /* Sets the next request (a method) and when it is due. */
@@ -169,15 +173,36 @@ static void was_set(struct ibcc_election *e, int64_t now_s)
 	     e->state == IBCC_ELECTION_LEADS ? now_s : now_s + IBCC_LEADER_SETTLE_S);
 }
 
-/* The SA does not answer. A leader has some time until its record is lost. */
+/* A leader has some time until its record is lost. */
+static bool still_leads(const struct ibcc_election *e, int64_t now_s)
+{
+	return e->state == IBCC_ELECTION_LEADS &&
+	       now_s - e->renewed_s < (int64_t)IBCC_LEADER_LOST_S;
+}
+
+/* The SA does not answer. */
 static void is_silent(struct ibcc_election *e, int64_t now_s)
 {
-	bool leads = e->state == IBCC_ELECTION_LEADS &&
-		     now_s - e->renewed_s < (int64_t)IBCC_LEADER_LOST_S;
+	bool leads = still_leads(e, now_s);
 
 	if (!leads)
 		become(e, IBCC_ELECTION_SILENT);
 	next(e, leads ? IBCC_MAD_SET : IBCC_MAD_GET, now_s + SILENT_S);
+}
+
+/* Meanwhile it is as if nothing was known yet, so that no two daemons write. */
+static void is_refused(struct ibcc_election *e, int64_t now_s)
+{
+	if (e->refusals < REFUSALS && ++e->refusals < REFUSALS) {
+		bool leads = still_leads(e, now_s);
+
+		if (!leads)
+			become(e, IBCC_ELECTION_ASKS);
+		next(e, leads ? IBCC_MAD_SET : IBCC_MAD_GET, now_s + LOOK_S);
+		return;
+	}
+	become(e, IBCC_ELECTION_REFUSED);
+	next(e, IBCC_MAD_GET, now_s + REFUSED_S);
 }
 
 void ibcc_election_answer(struct ibcc_election *e, int64_t now_s, enum ibcc_leader_answer a,
@@ -189,12 +214,11 @@ void ibcc_election_answer(struct ibcc_election *e, int64_t now_s, enum ibcc_lead
 		next(e, IBCC_MAD_GET, now_s + draw_s(e));
 		return;
 	}
+	if (a != IBCC_LEADER_SILENT && a != IBCC_LEADER_REFUSED)
+		e->refusals = 0;
 	switch (a) {
 	case IBCC_LEADER_SILENT: is_silent(e, now_s); break;
-	case IBCC_LEADER_REFUSED:
-		become(e, IBCC_ELECTION_REFUSED);
-		next(e, IBCC_MAD_GET, now_s + REFUSED_S);
-		break;
+	case IBCC_LEADER_REFUSED: is_refused(e, now_s); break;
 	case IBCC_LEADER_NONE: found_none(e, now_s); break;
 	case IBCC_LEADER_MANY: found_many(e, now_s); break;
 	case IBCC_LEADER_DONE: break;

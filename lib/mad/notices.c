@@ -257,9 +257,14 @@ int ibcc_notices_ask_once(const struct ibcc_umad_options *o, uint64_t before, st
 		n.election.state = IBCC_ELECTION_REFUSED;
 	for (unsigned int i = 0; !rc && i < SA_TRIES; i++) {
 		vote(&n, IBCC_MAD_GET);
-		if (n.election.state != IBCC_ELECTION_SILENT)
+		if (n.election.state != IBCC_ELECTION_SILENT &&
+		    n.election.state != IBCC_ELECTION_ASKS)
 			break;
 	}
+	/* It was refused each time, and cannot wait for an SA that may have lost its port for a
+	 * while. */
+	if (n.election.state == IBCC_ELECTION_ASKS)
+		n.election.state = IBCC_ELECTION_REFUSED;
 	ibcc_sa_close(&n.sa);
 	return ibcc_election_may_write(&n.election, now_s(), why);
 }

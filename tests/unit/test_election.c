@@ -297,12 +297,39 @@ static void test_refused(void **state)
 	(void)state;
 	begin(&w, 1);
 	w.refuses = true;
-	run(&w, 5);
+	run(&w, 20);
+	assert_int_equal(ibcc_election_may_write(&w.e[0], w.now, &why), -EAGAIN);
+	run(&w, 20);
 	assert_int_equal(ibcc_election_may_write(&w.e[0], w.now, &why), 0);
 	assert_non_null(strstr(why.text, "it is not known whether"));
 	w.refuses = false;
 	run(&w, 70);
 	assert_int_equal(leader(&w), 0);
+}
+
+/* OpenSM refuses for some seconds while a sweep has lost the requester's port: the leader stays,
+ * and no other daemon writes.
+ */
+static void test_refused_for_a_while(void **state)
+{
+	struct fabric w;
+	uint32_t first;
+
+	(void)state;
+	begin(&w, DAEMONS);
+	run(&w, 90);
+	first = leader(&w);
+	assert_true(first < DAEMONS);
+	for (unsigned int s = 1; s < 25; s++) {
+		w.refuses = true;
+		for (unsigned int i = 0; i < s; i++) {
+			run(&w, 1);
+			assert_int_equal(n_writers(&w), 1);
+		}
+		w.refuses = false;
+		run(&w, 20);
+		assert_int_equal(leader(&w), first);
+	}
 }
 
 /* The record of the run before is no other's, whatever subnet the port has been told of since. */
@@ -357,11 +384,17 @@ static void test_same_port(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bytes),     cmocka_unit_test(test_one),
-		cmocka_unit_test(test_race),      cmocka_unit_test(test_takeover),
-		cmocka_unit_test(test_new_sa),    cmocka_unit_test(test_silence),
-		cmocka_unit_test(test_refused),   cmocka_unit_test(test_earlier_run),
-		cmocka_unit_test(test_same_port), cmocka_unit_test(test_new_sa_after_all),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_race),
+		cmocka_unit_test(test_takeover),
+		cmocka_unit_test(test_new_sa),
+		cmocka_unit_test(test_silence),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_refused_for_a_while),
+		cmocka_unit_test(test_earlier_run),
+		cmocka_unit_test(test_same_port),
+		cmocka_unit_test(test_new_sa_after_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
