@@ -336,7 +336,7 @@ $(B)/tests/unit/perf: $(call test_obj,$(perf_tests)) $(verbs_double) $(B)/obj/te
 	$(call say,LD,$@)
 	$(link)
 # The model a second time, which the engine is compared with.
-$(B)/tests/sim/all: $(call test_obj,$(sim_shared)) $(B)/obj/tests/sim/reference.o $(TEST_DEPS)
+$(B)/tests/sim/all: $(call test_obj,$(sim_shared)) $(B)/obj/tests/sim/reference.o $(B)/obj/tests/sim/reference_draw.o $(TEST_DEPS)
 	$(call say,LD,$@)
 	$(link)
 $(unit_shared): $(B)/tests/unit/all
