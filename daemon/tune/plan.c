@@ -209,7 +209,7 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 		tune_print_groups(changes, heading);
 	json_decref(changes);
 	print_unreachable(json_object_get(a, "unreachable"), t->full);
-	/* Once it is applied, the effect is measured; that nothing was predicted helps nobody then.
+	/* Once it is applied, the effect is measured; that nothing was predicted no longer matters.
 	 */
 	if (json_array_size(roots) && (!made || json_is_true(json_object_get(prediction, "known"))))
 		tune_print_prediction(prediction);
