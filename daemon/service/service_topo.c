@@ -324,8 +324,12 @@ static int check_fabric(struct ibcc_service *s, const struct ibcc_topo *t, struc
 	struct ibcc_smp_port_info self;
 	int rc;
 
+	/* Before its first sweep it would be a fabric without nodes, at which all is well. */
 	if (!lid)
-		return 0;
+		return ibcc_why_set(why, -EXDEV,
+				    "the plugin's OpenSM knows no LID of its own port yet: its "
+				    "first sweep has not ended, or its port is down; repeat this "
+				    "when its log has SUBNET UP");
 	rc = ibcc_sm_check(s->transport, &self, why);
 	if (!rc && self.gid_prefix != p->subnet_prefix)
 		return ibcc_why_set(why, -EXDEV,

@@ -5,8 +5,18 @@
 . "$(dirname "$0")/lib.sh"
 
 start_sim "$SCENARIO"
-start_opensm --plugin
 write_config
+
+# An OpenSM that has swept nothing knows no node, at which all would be well.
+sim set mad_loss_permille=1000 >/dev/null || fail "ibcc-sim set"
+start_opensm --plugin --no-wait
+listens() { timeout 5 "$IBCC_BUILD/tests/system/plugin_client" "$TMP/opensm.sock" state >/dev/null; }
+wait_until 20 listens || fail "the plugin does not listen"
+if tune show -j >"$TMP/show.json" 2>"$TMP/tune.log"; then fail "show of a fabric that no sweep has found: $(cat "$TMP/show.json")"; fi
+check "before OpenSM's first sweep, show says so" grep -q "the plugin's OpenSM knows no LID of its own port yet" "$TMP/tune.log"
+stop "$OSM_PID"
+sim set mad_loss_permille=0 >/dev/null || fail "ibcc-sim set"
+start_opensm --plugin
 
 lid_of() { tune show -j "$1" | jq '.nodes[0].lid'; }
 jqtest() { jq -e "$2" "$1" >/dev/null || { jq . "$1" >"$TMP/jq.log"; fail "$3"; } && ok "$3"; }
