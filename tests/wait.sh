@@ -34,7 +34,7 @@ within()
 
 # pause MS: waits MS milliseconds, 100 to 999, without a process of its own, since tests wait thousands of times. Both ends
 # of this pipe are open here, so nothing ever comes from it.
-exec {NOTHING}<> <(:)
+nothing_at=$(mktemp -d) && mkfifo "$nothing_at/pipe" && exec {NOTHING}<>"$nothing_at/pipe" && rm -r "$nothing_at"
 pause() { read -rt "0.$1" -u "$NOTHING" || :; }
 
 # wait_until SECONDS COMMAND...: runs the command until it succeeds; fails after three times the seconds. The load is

@@ -91,7 +91,7 @@ walk()
 		expect) expecting=$text none='' && : >"$dir/walk.expected" ;;
 		out) printf '%s\n' "$text" >>"$dir/walk.expected" ;;
 		esac
-	done 4< <(cat "$1"; echo end)
+	done 4<<<"$(cat "$1"; echo end)"
 }
 
 # rehearse STEPS: the section without hardware. The first command has a terminal of its own, the others share a second

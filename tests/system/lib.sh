@@ -295,8 +295,10 @@ plugin_preload()
 	echo "$list"
 }
 
+plugin_knows() { timeout 5 "$IBCC_BUILD/tests/system/plugin_client" "$TMP/opensm.sock" state | grep -q ' nodes=[1-9]'; }
+
 # start_opensm [--plugin] [--host HOST] [--tag TAG] [CONFIGURATION LINE]...: an opensm daemon;
-# returns when it says SUBNET UP (or, with --no-wait, at once).
+# returns when it says SUBNET UP and its plugin knows nodes (or, with --no-wait, at once).
 start_opensm()
 {
 	local host='' tag=osm plugin='' preload='' wait=yes
@@ -337,6 +339,9 @@ start_opensm()
 	OSM_PID=$!
 	[ -z "$wait" ] || wait_until "$BOOT_SECONDS" grep -q 'SUBNET UP' "$OSM_LOG" ||
 		fail "opensm does not reach SUBNET UP"
+	# The plugin reads what OpenSM has found a moment later.
+	[ "$wait$plugin${PLUGIN_OPTIONS-}" != yesyes ] || wait_until "$BOOT_SECONDS" plugin_knows ||
+		fail "the plugin serves no topology"
 }
 
 # write_config [LINE]...: a configuration for the daemon, and the same for the command line, with all

@@ -167,15 +167,18 @@ echo 'set: [duration_ms=8, measure_from_ms=2]' >>"$TMP/lab/fits/few.yaml"
 few=(--fit "$TMP/lab/fits/few.yaml")
 status 0 "$lab" sweep "${few[@]}" --jobs 1 --out "$TMP/one.jsonl"
 status 0 "$lab" sweep "${few[@]}" --jobs 3 --out "$TMP/three.jsonl"
-same "a fit draws the same in any number of jobs" <(points "$TMP/one.jsonl") <(points "$TMP/three.jsonl")
+points "$TMP/one.jsonl" >"$TMP/want"
+points "$TMP/three.jsonl" >"$TMP/got"
+same "a fit draws the same in any number of jobs" "$TMP/want" "$TMP/got"
 for i in 1 2 3; do
 	status 0 "$lab" sweep "${few[@]}" --shard $i/3 --out "$TMP/fit-$i.jsonl"
 done
 points "$TMP"/fit-?.jsonl >"$TMP/got"
-same "and in any number of shards" <(points "$TMP/one.jsonl") "$TMP/got"
+same "and in any number of shards" "$TMP/want" "$TMP/got"
 head -n 3 "$TMP/one.jsonl" >"$TMP/killed-fit.jsonl"
 status 0 "$lab" sweep "${few[@]}" --out "$TMP/killed-fit.jsonl"
-same "and goes on where it was" <(points "$TMP/one.jsonl") <(points "$TMP/killed-fit.jsonl")
+points "$TMP/killed-fit.jsonl" >"$TMP/got"
+same "and goes on where it was" "$TMP/want" "$TMP/got"
 status 0 "$lab" sweep "${few[@]}" --as-is --out "$TMP/as-is.jsonl"
 equal "the scenario as it is has one result" "$(jq -c .point "$TMP/as-is.jsonl")" '{}'
 status 0 "$lab" best -j -n 8 --given "$TMP/as-is.jsonl" "$TMP/three.jsonl"
@@ -184,7 +187,7 @@ check "the least miss is the best" jq -e '.by == "miss" and .points == 8 and (.b
 	([.best[].result.miss] | . == sort) and .median == .best[3]' "$TMP/best.json"
 check "what was given has its rank" jq -e '.given[0] as $g | $g.rank == 1 + ([.best[] |
 	select(.result.miss < $g.result.miss)] | length)' "$TMP/best.json"
-mapfile -t set < <(jq -r '.best[0].point | to_entries[] | .value as $v | .key / "+" | .[] | "--set\n\(.)=\($v)"' "$TMP/best.json")
+mapfile -t set <<<"$(jq -r '.best[0].point | to_entries[] | .value as $v | .key / "+" | .[] | "--set\n\(.)=\($v)"' "$TMP/best.json")"
 "$bench" run lustre -j --short --set duration_ms=8 --set measure_from_ms=2 "${set[@]}" >"$TMP/out" || :
 check "the best misses by what run makes of it" jq -e --slurpfile b "$TMP/best.json" '$b[0].best[0].result as $r |
 	[.rows[] | select($r[.name]) | (.measured - $r[.name]) as $d | select($d < 1e-6 and $d > -1e-6) |
@@ -215,7 +218,9 @@ check "the best static setting of a draw is no worse than any" jq -e '(.scenario
 check "the shares are counted" jq -e '(.scenarios | map(select(.best >= 0.97)) | length / 2) as $n |
 	.settings.best.reached == $n and .settings.either.reached >= $n and .misses.draws == 2 - 2 * $n and
 	(.settings.off | .harmed == 0)' "$TMP/out"
-same "the file has the same" <(jq . "$TMP/out") <(jq . "$TMP/oracle.json")
+jq . "$TMP/out" >"$TMP/want"
+jq . "$TMP/oracle.json" >"$TMP/got"
+same "the file has the same" "$TMP/want" "$TMP/got"
 "$lab" tune --random 2 --seed 5 -j >"$TMP/out" || :
 check "the loop reaches the same there, at the start and settled" jq -e --slurpfile o "$TMP/oracle.json" '
 	def same($a; $b): $a - $b | . < 1e-6 and . > -1e-6;

@@ -59,7 +59,8 @@ dump()
 	echo "--- OpenSM"
 	tail -n 40 "$OSM_LOG" | cut -c 1-200
 	[ -n "$FROZEN" ] || settings >"$TMP/settings.json"
-	diff <(jq . <<<"$UNTUNED") <(jq . "$TMP/settings.json") | head -60
+	jq . <<<"$UNTUNED" >"$TMP/untuned.json"
+	jq . "$TMP/settings.json" | diff "$TMP/untuned.json" - | head -60
 }
 broken() { exec >&"$TEST_OUTPUT"; dump; fail "step $step, $DOES: $*"; }
 
@@ -99,10 +100,10 @@ measure()
 	local ns0 hot0 victim0 ns1 hot1 victim1 until
 	MEASURED_FROM=$PASSES
 	until=$((PASSES + 2))
-	read -r ns0 hot0 victim0 < <(received)
+	read -r ns0 hot0 victim0 <<<"$(received)"
 	more() { status . && count; [ "$PASSES" -ge "$until" ]; }
 	wait_until 40 more || broken "no more passes: $(say)"
-	read -r ns1 hot1 victim1 < <(received)
+	read -r ns1 hot1 victim1 <<<"$(received)"
 	[ "$ns1" -gt "$ns0" ] || broken "the engine stands still"
 	HOT=$(((hot1 - hot0) * 8000 / (ns1 - ns0)))
 	VICTIM=$(((victim1 - victim0) * 8000 / (ns1 - ns0)))
@@ -206,7 +207,7 @@ step()
 	below 30; last=$((10 + REPLY)) # tenths of a second
 	# Sometimes longer than anything is waited for.
 	below 5; [ "$REPLY" != 0 ] || [ -z "$LONG" ] || last=$((last + 80))
-	mapfile -t CHOSEN < <(in_order)
+	mapfile -t CHOSEN <<<"$(in_order)"
 	DOES="${CHOSEN[*]}"
 	for name in "${CHOSEN[@]}"; do
 		WHAT=$name TOLD='' ABOUT='' GONE='' SWEEP=''
@@ -297,7 +298,7 @@ stock_agrees()
 				END { if (n == 4) printf "[%d,%d,%d,%d]", v[0], v[1], v[2], v[3] }')
 		[ -n "$theirs" ] && [ "$mine" = "$theirs" ] || { echo "$node: $mine, ibccquery reads $theirs"; return 1; }
 		n=$((n + 1))
-	done < <(jq -r '.nodes[] | select(.type == "ca") | "\(.node) \(.lid)"' "$TMP/show.json")
+	done <<<"$(jq -r '.nodes[] | select(.type == "ca") | "\(.node) \(.lid)"' "$TMP/show.json")"
 	[ "$n" = 6 ] || { echo "$n adapters are shown, not 6"; return 1; }
 }
 no_open_end()

@@ -17,7 +17,7 @@ echo "seed $SEED"
 
 settings() { sim settings -j | jq -cS '[.rows[] | del(.lid, .summary)]'; }
 status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json" >/dev/null; }
-difference() { diff <(echo "$1" | jq .) <(settings | jq .) | head -20; }
+difference() { echo "$1" | jq . >"$TMP/want"; settings | jq . | diff "$TMP/want" - | head -20; }
 as_before() { [ "$(settings)" = "$untuned" ]; }
 # The newest transaction that was on trial, as "ID OUTCOME-OF-THE-TRIAL".
 trial() { tune history -j 2>"$TMP/tune.log" | jq -r '[.transactions[] | select(.trial)][0] // empty | "\(.id) \(.trial.outcome)"'; }
@@ -210,7 +210,7 @@ for ((round = 1; round <= KILLS; round++)); do
 	hit[$where]=x${hit[$where]-}
 	start_tuned
 	wait_until 30 is_over || fail "$round, killed $where: the trial does not end: $(jq -c '[.state, .reason, .trial]' "$TMP/status.json")"
-	read -r id outcome < <(trial)
+	read -r id outcome <<<"$(trial)"
 	[ "$id" -gt "$last" ] || outcome='taken back'
 	[ "$id" -le "$last" ] || wait_until 30 settled "$id" || fail "$round, killed $where: transaction $id stays open"
 	[ "$confirmed" = no ] || [ "$outcome" = confirmed ] || fail "$round, killed $where: what was confirmed is $outcome"

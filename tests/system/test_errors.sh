@@ -88,8 +88,10 @@ refused "which commands do take it" 1 "'top' does not take this option, only app
 plain ibcc-tune help apply -z /nowhere >"$TMP/help.log" || fail "no help of apply"
 equal "the options of apply" "$(grep -oE '^ +(-., )?--[a-z-]+' "$TMP/help.log" | sed 's/.*--/--/' | tr '\n' ' ')" \
 	"--yes --confirm-within --no-wait --full --skip-unsupported "
-same "help and --help" "$TMP/help.log" <(plain ibcc-tune --help apply)
-same "in any order" "$TMP/help.log" <(plain ibcc-tune apply --help)
+plain ibcc-tune --help apply >"$TMP/got"
+same "help and --help" "$TMP/help.log" "$TMP/got"
+plain ibcc-tune apply --help >"$TMP/got"
+same "in any order" "$TMP/help.log" "$TMP/got"
 grep -A 1 '^For example:' "$TMP/help.log" | grep -q '^  ibcc-tune apply ' || fail "no example of apply"
 ok "with an example"
 echo 0x1234 >"$TMP/key"

@@ -45,7 +45,8 @@ agree()
 		[ -s "$TMP/book.json" ] && printf '%s' "$base" | jq -L "$top/tests/system" -cS --slurpfile book "$TMP/book.json" \
 		"include \"book\"; $filter" >"$TMP/books" 2>"$TMP/agree.log" || return 1
 	if [ "$who" = fabric ]; then echo '[]'; else settings; fi >"$TMP/settings"
-	diff <(jq . "$TMP/books") <(jq . "$TMP/settings") >"$TMP/agree.log"
+	jq . "$TMP/books" >"$TMP/books.json" && jq . "$TMP/settings" >"$TMP/settings.json" &&
+		diff "$TMP/books.json" "$TMP/settings.json" >"$TMP/agree.log"
 }
 # What show says is on the fabric, in lines "node attribute field sl value".
 facts='

@@ -55,9 +55,9 @@ settle()
 	start_tuned 'mode: apply'
 	wait_until 40 settled || fail "$1: the loop does not settle"
 	[ "$(set_mads)" -gt 0 ] || fail "$1: nothing was set"
-	read -r ns0 hot0 other0 < <(received)
+	read -r ns0 hot0 other0 <<<"$(received)"
 	run_for "$4"
-	read -r ns1 hot1 other1 < <(received)
+	read -r ns1 hot1 other1 <<<"$(received)"
 	[ "$virtual_hot" = 0 ] || near "$1: hot" $(((hot1 - hot0) * 8000 / (ns1 - ns0))) "$virtual_hot"
 	near "$1: others" $(((other1 - other0) * 8000 / (ns1 - ns0))) "$virtual_other"
 	stop "$TUNED_PID"

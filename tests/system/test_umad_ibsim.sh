@@ -39,7 +39,7 @@ on()
 	(cd "$TMP" && timeout 30 env IBSIM_SOCKNAME="$name" SIM_HOST="$1" LD_PRELOAD="$umad2sim" \
 		OSM_CACHE_DIR="$TMP" OSM_TMP_DIR="$TMP" "${@:2}")
 }
-ready() { grep -q . <(ss -xl 2>/dev/null | grep "@$name:ctl") || grep -q "@$name:ctl" /proc/net/unix; }
+ready() { ss -xl 2>/dev/null | grep -q "@$name:ctl" || grep -q "@$name:ctl" /proc/net/unix; }
 
 background "$TMP/ibsim.log" env IBSIM_SOCKNAME="$name" ibsim -s -n -N 200 -S 50 -P 2000 "$TMP/net"
 ibsim_pid=$!

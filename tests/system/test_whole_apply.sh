@@ -17,9 +17,9 @@ received()
 measure()
 {
 	local ns0 hot0 victim0 ns1 hot1 victim1
-	read -r ns0 hot0 victim0 < <(received)
+	read -r ns0 hot0 victim0 <<<"$(received)"
 	run_for 40
-	read -r ns1 hot1 victim1 < <(received)
+	read -r ns1 hot1 victim1 <<<"$(received)"
 	hot=$(((hot1 - hot0) * 1000000 / (ns1 - ns0)))
 	victim=$(((victim1 - victim0) * 1000000 / (ns1 - ns0)))
 	[ "$hot" -gt 0 ] && [ "$victim" -gt 0 ] || fail "nothing flows: $hot, $victim"
