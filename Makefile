@@ -208,7 +208,7 @@ check-verbs: deps
 	@bash tests/verbs/verbs.sh $(B)
 # ibcc-jobs and sweeps with Debian's Slurm on loopback.
 check-slurm: deps
-	+@$(MAKE) --no-print-directory $(B)/ibcc-jobs $(B)/ibcc-lab
+	+@$(MAKE) --no-print-directory all $(B)/tests/system/tool
 	@bash tests/slurm/slurm.sh $(B)
 # A search that was ended goes on where it was; it begins again if the program or what it reads is newer.
 fit-lustre: fit-%: $(B)/ibcc-lab

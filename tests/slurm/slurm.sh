@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
 # slurm.sh BUILD-DIR: ibcc-jobs with a real Slurm, whose nodes have the names of the hosts of the Lustre fabric, on
-# loopback: slurmctld, munged and a slurmd for each host, with folders, sockets and ports of their own. Then a squeue that
-# fails in all ways, and a sweep as an array of jobs. Runs as root on Debian, and installs Slurm; skipped elsewhere.
+# loopback: slurmctld, munged and a slurmd for each host, with folders, sockets and ports of their own. ibcc-tuned names
+# the jobs on a simulated fabric, and users get comments. Then a squeue that fails in all ways, and a sweep as an array of
+# jobs. Runs as root on Debian, and installs Slurm; skipped elsewhere.
 B=$1
 case $B in /*) ;; *) B=$PWD/$B ;; esac
 IBCC_BUILD=$B
@@ -175,6 +176,112 @@ equal "the log has each trouble once" "$(grep -c 'knows no new jobs' "$TMP/jobs.
 equal "and each end of one" "$(grep -c 'answers again' "$TMP/jobs.log")" 2
 stop "$pid"
 
+# The daemon with this Slurm. The switch before the slow receiver marks, and nothing is throttled: the same hosts cause
+# congestion and suffer all the time.
+within 20 scancel "$beside" "$array" "$second"
+background "$TMP/jobs.log" "$jobs" -i 1 -o "$map"
+pid=$!
+{
+	cat "$SCENARIO"
+	echo 'congestion_control:'
+	echo '  switch: {threshold: 12, victim_mask: [2]}'
+	echo '  ca: {ccti_timer: 10, ccti_increase: 1}'
+	echo '  cct: {shape: linear, max_delay_packets: 0}'
+} >"$TMP/marked.yaml"
+start_sim "$TMP/marked.yaml"
+start_opensm --plugin
+start_tuned "jobs_file: $map"
+status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
+whose() { wait_until 60 status ".whose == \"$1\"" || fail "want $1: $(jq -c '[.whose, .jobs]' "$TMP/status.json")"; }
+root='destination1 (leaf2 port 2)'
+whose "job $hot (root, hot) fills $root; job $victim (root, victim) is blocked"
+ok "status names Slurm's jobs, the one that floods a slow receiver and the one that suffers"
+# account JOB CONDITION: holds for the list of the job's runs, the last one first.
+account() { tune jobs -j "$1" >"$TMP/account.json" 2>"$TMP/tune.log" && jq -e ".jobs | sort_by(-.start) | $2" "$TMP/account.json"; }
+wait_until 60 account "$hot" '.[0].contributor_ms > 3000' || fail "the job's account: $(cat "$TMP/account.json")"
+
+# Slurm puts the job back into its queue, another one gets its hosts, and then it runs there again.
+within 20 scontrol requeue "$hot"
+wait_until 30 ended "$hot" || fail "the job is not requeued"
+next=$(submit next 600 -N3 -w source1,source2,source3)
+wait_until 60 running "$next" || fail "no job follows: $(within 20 squeue)"
+whose "job $next (root, next) fills $root; job $victim (root, victim) is blocked"
+ok "when it is requeued, the job that gets its hosts is named"
+wait_until 60 account "$next" '.[0].contributor_ms > 2000' || fail "the next job's account: $(cat "$TMP/account.json")"
+charged() { account "$hot" '.[0] | "\(.start) \(.end > .start) \(.contributor_ms)"'; }
+before=$(charged)
+within 20 scancel "$next"
+wait_until 30 ended "$next" || fail "the next job does not end"
+within 20 scontrol update JobId="$hot" StartTime=now
+wait_until 90 running "$hot" || fail "the requeued job does not run again: $(within 20 scontrol show job "$hot")"
+whose "job $hot (root, hot) fills $root; job $victim (root, victim) is blocked"
+wait_until 60 account "$hot" 'length == 2 and .[0].contributor_ms > 2000' || fail "two runs: $(cat "$TMP/account.json")"
+equal "a second run is Slurm's" "$(account "$hot" '.[0].start')" "$(epoch "$hot" StartTime)"
+check "the map has both runs" in_map "[.jobs[] | select(.id == \"$hot\")] | length == 2 and ([.[] | select(.end_s == 0)] | length == 1)"
+equal "nothing of the time between or of the second run is the first one's" "$(account "$hot" '.[1] | "\(.start) \(.end > .start) \(.contributor_ms)"')" "$before"
+
+# Users see the figures of their jobs in AdminComment.
+mkdir "$TMP/with"
+cat >"$TMP/with/ibcc-tune" <<SH
+#!/bin/sh
+exec $IBCC_BUILD/ibcc-sim exec --name $SIM -- $IBCC_BUILD/ibcc-tune -z $TMP/cli.yaml "\$@"
+SH
+chmod 755 "$TMP/with/ibcc-tune"
+comments() { PATH=$TMP/with:$PATH within 60 sh "$top/monitoring/job-comments.sh" "$TMP/comments"; }
+comment() { within 20 scontrol show job "$1" | sed -n 's/^ *AdminComment=//p' | sed 's/ $//'; }
+check "jobs get comments" comments
+check "the one that floods has how long it did" grep -qE "^ibcc-tune: caused congestion for [0-9]+ (s|min); longest at destination1 .leaf2 port 2.$" <(comment "$hot")
+check "the one that suffers has how long" grep -qE "^ibcc-tune: was blocked for [0-9]+ (s|min); longest at destination1 .leaf2 port 2.$" <(comment "$victim")
+equal "another user sees it" "$(within 20 setpriv --reuid 65534 --regid 65534 --clear-groups scontrol show job "$hot" | grep -c 'AdminComment=ibcc-tune: caused')" 1
+within 20 scontrol update JobId="$victim" AdminComment="the site's own"
+more() { account "$victim" '.[0].victim_ms > 1000 * '"$1"; }
+wait_until 60 more "$(($(jq '.jobs[0].victim_ms' "$TMP/account.json") / 1000 + 3))" || fail "no more congestion"
+check "a later run goes on" comments
+equal "a comment of the site's own stays" "$(comment "$victim")" "the site's own"
+# fake_tune ROW...: an ibcc-tune that has these jobs; row ID END ROOT: one of them.
+fake_tune() { local IFS=,; printf '{"jobs": [%s]}\n' "$*" >"$TMP/rows.json"; printf '#!/bin/sh\ncat %s\n' "$TMP/rows.json" >"$TMP/with/ibcc-tune"; }
+row()
+{
+	jq -cn --arg id "$1" --argjson end "$2" --arg root "$3" '{id: $id, start: 5, end: $end, worst_root: $root, contributor_ms: 0,
+		shared_contributor_ms: 7200000, suspect_ms: 120000, victim_ms: 2000, shared_victim_ms: 1000}'
+}
+fake_tune "$(row "$hot" null "\"\$(touch $TMP/harm)'\`touch $TMP/harm\` \\")" "$(row "1;touch $TMP/harm" null x)" "$(row 4000000 null x)"
+check "text that does harm to a shell is taken" comments
+equal "and does none" "$(comment "$hot")" "ibcc-tune: may have caused congestion on shared hosts for 2 h; may have caused congestion for 2 min;\
+ was blocked for 3 s; longest at ??(touch $TMP/harm)??touch $TMP/harm? ?"
+[ ! -e "$TMP/harm" ] || fail "it was run"
+# slow WHAT MESSAGE: comments end soon, with a message.
+slow()
+{
+	local rc=0 began=$SECONDS
+	comments >"$TMP/slow.log" 2>&1 || rc=$?
+	equal "$1: it says so" "$rc $(grep -c "$2" "$TMP/slow.log")" "1 1"
+	[ $((SECONDS - began)) -lt 40 ] || fail "$1: it takes $((SECONDS - began)) s"
+}
+kill -STOP "$ctld"
+slow "a controller that is stopped" '^job-comments.sh: Slurm does not answer, so no job gets a comment: .*try scontrol ping'
+kill -CONT "$ctld"
+wait_until 60 within 20 scontrol ping || fail "the controller does not go on"
+# An accounting database takes comments of jobs that have ended.
+printf '#!/bin/sh\necho "AccountingStorageType   = accounting_storage/slurmdbd"\n' >"$TMP/with/scontrol"
+printf '#!/bin/sh\n[ "$3" != 8 ] || echo another\n' >"$TMP/with/sacct"
+printf '#!/bin/sh\nprintf "<%%s>" "$@" >>%s\n' "$TMP/sacctmgr.args" >"$TMP/with/sacctmgr"
+chmod 755 "$TMP"/with/*
+fake_tune "$(row 7_3 9 x)" "$(row 8 9 x)"
+check "jobs that have ended are taken" comments
+equal "they have their comments in the database, but for one of the site's own" "$(cat "$TMP/sacctmgr.args")" \
+	"<-i><modify><job><where><jobid=7_3><set><AdminComment=ibcc-tune: may have caused congestion on shared hosts for 2 h;\
+ may have caused congestion for 2 min; was blocked for 3 s; longest at x>"
+check "a later run" comments
+equal "writes nothing again" "$(grep -o modify "$TMP/sacctmgr.args" | wc -l)" 1
+printf '#!/bin/sh\nsleep 600\n' >"$TMP/with/sacct"
+fake_tune "$(row 9 9 x)" "$(row 10 9 x)" "$(row 11 9 x)"
+slow "a database that hangs" '^job-comments.sh: Slurm did not take 1 comments, and gets them again in the next run: no answer within 10 s'
+stop "$TUNED_PID"
+stop "$OSM_PID"
+stop "$SIM_PID"
+stop "$pid"
+
 # What the lists of hosts mean is what Slurm says.
 : >"$TMP/want"
 : >"$TMP/got"
@@ -183,6 +290,7 @@ for list in 'source[1-3,7],a[01-03]' 'a[1-2]b[3-4]' 'n[1-2][1-2]' 'a[09-11],b' '
 	printf '#!/bin/sh\necho '\''{"jobs": [{"job_id": 1, "job_state": "RUNNING", "nodes": "%s"}]}'\''\n' "$list" >"$TMP/fake/squeue"
 	chmod 755 "$TMP/fake/squeue"
 	within 20 scontrol show hostnames "$list" >>"$TMP/want" || fail "scontrol does not take $list"
+	rm -f "$map" # the jobs before stay in it
 	PATH=$TMP/fake:$PATH once >"$TMP/check.log" 2>&1 || fail "$list: $(trouble)"
 	jq -r '.jobs[0].hosts[]' "$map" >>"$TMP/got"
 done
