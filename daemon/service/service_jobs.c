@@ -26,6 +26,10 @@
 #define PARTS_TOLD   32u /* jobs of a root */
 #define JOBS_OF_HOST 8u  /* jobs at a sender */
 #define SENTENCE     2048u
+/* Rows that a polling cycle stores: a cycle of a large fabric takes some 100 ms of CPU time, and a
+ * row from 15 to 100 us.
+ */
+#define ROWS_STORED 128u
 /* A simulated fabric's clock is slower or faster than the host's by at most this factor. */
 #define PACE_MAX 1e4
 
@@ -217,14 +221,23 @@ static double pace_of(const struct ibcc_service_jobs *j, const struct ibcc_cycle
 	return pace < 1 / PACE_MAX ? 1 / PACE_MAX : pace > PACE_MAX ? PACE_MAX : pace;
 }
 
-/* What cannot be stored now is stored with what the next map brings. */
-static void store(struct ibcc_service *s)
+/* Stores `most` rows, or those that there are. What cannot be stored now is stored later. */
+static void store(struct ibcc_service *s, uint32_t most)
 {
 	uint32_t n;
 	const struct ibcc_whose_row *row = ibcc_whose_account_rows(s->jobs->account, &n);
 
+	n = n < most ? n : most;
 	if (n && s->state && !ibcc_state_add_jobs(s->state, row, n, (int64_t)time(NULL)))
-		ibcc_whose_account_clear(s->jobs->account);
+		ibcc_whose_account_clear(s->jobs->account, n);
+}
+
+void ibcc_service_end_jobs(struct ibcc_service *s)
+{
+	if (s->jobs)
+		store(s, IBCC_WHOSE_ROWS_MAX);
+	ibcc_service_jobs_free(s->jobs);
+	s->jobs = NULL;
 }
 
 /* Without a thread, there is no map. */
@@ -235,7 +248,7 @@ void ibcc_service_begin_jobs(struct ibcc_service *s)
 }
 
 /* Without memory, this polling cycle has no jobs. */
-void ibcc_service_look_at_jobs(struct ibcc_service *s)
+static void look(struct ibcc_service *s)
 {
 	struct ibcc_service_jobs *j = s->jobs;
 	const struct ibcc_cycle *c = &s->cycle;
@@ -253,10 +266,14 @@ void ibcc_service_look_at_jobs(struct ibcc_service *s)
 	if (!s->listens)
 		return;
 	(void)ibcc_whose_account_note(j->account, c->topo, &c->estimate, now_ms, pace);
-	if (!fresh && !ibcc_whose_account_due(j->account, &j->map))
-		return;
-	(void)ibcc_whose_account_settle(j->account, &j->map, &j->hosts, c->topo);
-	store(s);
+	if (fresh || ibcc_whose_account_due(j->account, &j->map))
+		(void)ibcc_whose_account_settle(j->account, &j->map, &j->hosts, c->topo);
+}
+
+void ibcc_service_look_at_jobs(struct ibcc_service *s)
+{
+	look(s);
+	store(s, ROWS_STORED);
 }
 
 /* Why the map is not used, or why a part of it may be missing; empty: it is as it should be. */

@@ -79,7 +79,7 @@ void ibcc_service_free(struct ibcc_service *s)
 	if (!s)
 		return;
 	ibcc_predictor_free(s->predictor);
-	ibcc_service_jobs_free(s->jobs);
+	ibcc_service_end_jobs(s);
 	json_decref(s->asked);
 	ibcc_plan_fini(&s->asked_plan);
 	ibcc_control_fini(&s->asked_control);
@@ -438,7 +438,7 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 	/* Without memory the jobs of before stay. */
 	jobs = same_jobs ? NULL : ibcc_service_jobs_new(config);
 	if (jobs) {
-		ibcc_service_jobs_free(s->jobs);
+		ibcc_service_end_jobs(s);
 		s->jobs = jobs;
 	}
 	s->config = *config;

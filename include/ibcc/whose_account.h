@@ -16,7 +16,7 @@ enum {
 	IBCC_WHOSE_PASSES_MAX = 1024,      /* passes that wait for a map, at most, */
 	IBCC_WHOSE_ADAPTERS_MAX = 1 << 18, /* and adapters in them */
 	IBCC_WHOSE_ROOTS_OF_JOB = 4,       /* the roots of a row, at most */
-	IBCC_WHOSE_WORK = 1 << 18,         /* of one call: adapters, and jobs times roots */
+	IBCC_WHOSE_WORK = 1 << 15,         /* of one call: adapters, and jobs times roots */
 };
 
 struct ibcc_whose_row_root {
@@ -66,9 +66,11 @@ uint32_t ibcc_whose_account_due(const struct ibcc_whose_account *a, const struct
 int ibcc_whose_account_settle(struct ibcc_whose_account *a, const struct ibcc_jobs *jobs,
 			      const struct ibcc_whose_hosts *hosts, const struct ibcc_topo *t);
 
-/* The sums since the last clear. With IBCC_WHOSE_ROWS_MAX jobs, further ones are left out. */
+/* The sums that were not cleared, oldest first. With IBCC_WHOSE_ROWS_MAX jobs, further ones are
+ * left out. Clears the first n of them.
+ */
 const struct ibcc_whose_row *ibcc_whose_account_rows(const struct ibcc_whose_account *a,
 						     uint32_t *n);
-void ibcc_whose_account_clear(struct ibcc_whose_account *a);
+void ibcc_whose_account_clear(struct ibcc_whose_account *a, uint32_t n);
 
 #endif

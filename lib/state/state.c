@@ -29,18 +29,26 @@ static int bind_text(sqlite3_stmt *st, int i, const char *text)
 	return sqlite3_bind_text(st, i, text ? text : "", -1, SQLITE_TRANSIENT);
 }
 
+int ibcc_state_step(sqlite3_stmt *st, const int64_t *number, int n, const char *const *text,
+		    int n_text)
+{
+	int rc = 0;
+
+	for (int i = 0; !rc && i < n; i++)
+		rc = sqlite3_bind_int64(st, i + 1, number[i]) ? -EIO : 0;
+	for (int i = 0; !rc && i < n_text; i++)
+		rc = bind_text(st, n + i + 1, text[i]) ? -EIO : 0;
+	return rc ? rc : step_once(st);
+}
+
 int ibcc_state_run(struct ibcc_state *s, const char *sql, const int64_t *number, int n,
 		   const char *const *text, int n_text)
 {
 	sqlite3_stmt *st = NULL;
-	int rc = s->writable && !sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) ? 0 : -EIO, i;
+	int rc = s->writable && !sqlite3_prepare_v2(s->db, sql, -1, &st, NULL) ? 0 : -EIO;
 
-	for (i = 0; !rc && i < n; i++)
-		rc = sqlite3_bind_int64(st, i + 1, number[i]) ? -EIO : 0;
-	for (i = 0; !rc && i < n_text; i++)
-		rc = bind_text(st, n + i + 1, text[i]) ? -EIO : 0;
 	if (!rc)
-		rc = step_once(st);
+		rc = ibcc_state_step(st, number, n, text, n_text);
 	sqlite3_finalize(st);
 	return rc;
 }

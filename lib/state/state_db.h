@@ -46,6 +46,12 @@ int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why);
 /* The same for what is read for an answer only: this is not the state's trouble. */
 int ibcc_state_not_read(const struct ibcc_state *s, struct ibcc_why *why);
 
+/* Runs a prepared statement, and makes it ready for the next time. Its first values are numbers,
+ * the others are texts. -EIO.
+ */
+int ibcc_state_step(sqlite3_stmt *st, const int64_t *number, int n, const char *const *text,
+		    int n_text);
+
 /* Runs a statement once. Its first values are numbers, the others are texts. -EIO. */
 int ibcc_state_run(struct ibcc_state *s, const char *sql, const int64_t *number, int n,
 		   const char *const *text, int n_text);

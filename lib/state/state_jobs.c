@@ -27,11 +27,13 @@ static const char add_sql[] =
 static const char add_root_sql[] =
 	"INSERT INTO job_root (start, ms, id, root) VALUES (?1, ?2, ?3, ?4)"
 	" ON CONFLICT (id, start, root) DO UPDATE SET ms = ms + ?2";
-/* Of a job's roots the 12 longest stay, and those of the last sums (?3 to ?6): a root that comes
- * late is not among the longest yet.
+/* Of a job's roots, once there are more than 16, the 12 longest stay, and those of the last sums
+ * (?3 to ?6): a root that comes late is not among the longest yet.
  */
 static const char prune_job_sql[] =
-	"DELETE FROM job_root WHERE start = ?1 AND id = ?2 AND root NOT IN (?3, ?4, ?5, ?6)"
+	"DELETE FROM job_root WHERE start = ?1 AND id = ?2"
+	" AND (SELECT count(*) FROM job_root WHERE start = ?1 AND id = ?2) > 16"
+	" AND root NOT IN (?3, ?4, ?5, ?6)"
 	" AND root NOT IN (SELECT root FROM job_root WHERE start = ?1 AND id = ?2"
 	" AND root NOT IN (?3, ?4, ?5, ?6) ORDER BY ms DESC, root LIMIT 12)";
 /* Of jobs that were seen later than now the clock was ahead. */
@@ -50,7 +52,28 @@ static const char read_sql[] =
 	" ORDER BY harm DESC, contributor DESC, blocked DESC, victim DESC, suspect DESC, start, id"
 	" LIMIT ?4";
 
-static int add(struct ibcc_state *s, const struct ibcc_whose_row *r)
+/* The statements of a call. Thousands of rows make preparing them a good part of the work. */
+struct adder {
+	sqlite3_stmt *job, *root, *prune;
+};
+
+static int prepare(struct ibcc_state *s, struct adder *a)
+{
+	return sqlite3_prepare_v2(s->db, add_sql, -1, &a->job, NULL) ||
+			       sqlite3_prepare_v2(s->db, add_root_sql, -1, &a->root, NULL) ||
+			       sqlite3_prepare_v2(s->db, prune_job_sql, -1, &a->prune, NULL)
+		       ? -EIO
+		       : 0;
+}
+
+static void finalize(struct adder *a)
+{
+	sqlite3_finalize(a->job);
+	sqlite3_finalize(a->root);
+	sqlite3_finalize(a->prune);
+}
+
+static int add(const struct adder *a, const struct ibcc_whose_row *r)
 {
 	const int64_t number[] = { r->start_s,
 				   r->end_s,
@@ -65,33 +88,44 @@ static int add(struct ibcc_state *s, const struct ibcc_whose_row *r)
 				   (int64_t)r->sent_bytes };
 	const char *const text[] = { r->id, r->user, r->name };
 	const char *last[TEXTS] = { r->id, "", "", "", "" };
-	int rc = ibcc_state_run(s, add_sql, number, 11, text, 3);
+	int rc = ibcc_state_step(a->job, number, 11, text, 3);
 
 	for (uint32_t i = 0; i < r->n_roots && !rc; i++) {
 		const int64_t root_number[] = { r->start_s, r->root[i].ms };
 		const char *const root_text[] = { r->id, r->root[i].name };
 
-		rc = ibcc_state_run(s, add_root_sql, root_number, 2, root_text, 2);
+		rc = ibcc_state_step(a->root, root_number, 2, root_text, 2);
 		last[1 + i] = r->root[i].name;
 	}
-	return rc ? rc : ibcc_state_run(s, prune_job_sql, &r->start_s, 1, last, TEXTS);
+	return rc ? rc : ibcc_state_step(a->prune, &r->start_s, 1, last, TEXTS);
+}
+
+/* Only a job that goes leaves roots behind, and to look for them takes the whole table. */
+static int prune(struct ibcc_state *s, int64_t now_s)
+{
+	const int64_t bounds[] = { now_s - KEEP_DAYS * DAY_S, now_s, KEEP_JOBS };
+	int rc = ibcc_state_run(s, prune_sql, bounds, 3, NULL, 0);
+
+	if (rc || !sqlite3_changes(s->db))
+		return rc;
+	return ibcc_state_run(s, prune_roots_sql, NULL, 0, NULL, 0);
 }
 
 int ibcc_state_add_jobs(struct ibcc_state *s, const struct ibcc_whose_row *row, uint32_t n,
 			int64_t now_s)
 {
-	const int64_t bounds[] = { now_s - KEEP_DAYS * DAY_S, now_s, KEEP_JOBS };
+	struct adder a = { NULL };
 	int rc =
 		s->writable && !sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) ? 0 : -EIO;
 
 	if (rc)
 		return rc;
+	rc = prepare(s, &a);
 	for (uint32_t i = 0; i < n && !rc; i++)
-		rc = add(s, &row[i]);
+		rc = add(&a, &row[i]);
+	finalize(&a);
 	if (!rc)
-		rc = ibcc_state_run(s, prune_sql, bounds, 3, NULL, 0);
-	if (!rc)
-		rc = ibcc_state_run(s, prune_roots_sql, NULL, 0, NULL, 0);
+		rc = prune(s, now_s);
 	if (!rc && sqlite3_exec(s->db, "COMMIT", NULL, NULL, NULL))
 		rc = -EIO;
 	if (rc && !sqlite3_get_autocommit(s->db))

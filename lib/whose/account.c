@@ -7,7 +7,11 @@
 
 #include <ibcc/estimate.h>
 #include <ibcc/grow.h>
+#include <ibcc/hash.h>
 #include <ibcc/whose_account.h>
+
+/* Of a hash table, half of which is used at most. */
+#define PLACES (2u * IBCC_WHOSE_ROWS_MAX)
 
 /* The roots of a pass that wait for a map. */
 struct pass {
@@ -21,6 +25,7 @@ struct ibcc_whose_account {
 	uint32_t n_passes, cap_passes, n_adapters;
 	struct ibcc_whose_row *row;
 	uint32_t n_rows, cap_rows;
+	uint32_t place[PLACES]; /* by hash: 1 more than the place in row[], 0: none */
 };
 
 static void pass_fini(struct pass *p)
@@ -65,9 +70,30 @@ const struct ibcc_whose_row *ibcc_whose_account_rows(const struct ibcc_whose_acc
 	return a->row;
 }
 
-void ibcc_whose_account_clear(struct ibcc_whose_account *a)
+/* The place of a job's row in place[], or the one where it belongs. */
+static uint32_t *place_of(struct ibcc_whose_account *a, const char *id, int64_t start_s)
 {
-	a->n_rows = 0;
+	uint64_t h =
+		ibcc_hash(ibcc_hash(IBCC_HASH_START, id, strlen(id)), &start_s, sizeof(start_s));
+	uint32_t i = (uint32_t)(h ^ h >> 32) % PLACES;
+	const struct ibcc_whose_row *r;
+
+	for (; a->place[i]; i = (i + 1) % PLACES) {
+		r = &a->row[a->place[i] - 1];
+		if (r->start_s == start_s && !strcmp(r->id, id))
+			break;
+	}
+	return &a->place[i];
+}
+
+void ibcc_whose_account_clear(struct ibcc_whose_account *a, uint32_t n)
+{
+	a->n_rows -= n;
+	if (n)
+		memmove(a->row, a->row + n, a->n_rows * sizeof(*a->row));
+	memset(a->place, 0, sizeof(a->place));
+	for (uint32_t i = 0; i < a->n_rows; i++)
+		*place_of(a, a->row[i].id, a->row[i].start_s) = i + 1;
 }
 
 int ibcc_whose_account_note(struct ibcc_whose_account *a, const struct ibcc_topo *t,
@@ -114,15 +140,6 @@ int ibcc_whose_account_note(struct ibcc_whose_account *a, const struct ibcc_topo
 	return 0;
 }
 
-static uint32_t find_row(const struct ibcc_whose_account *a, const struct ibcc_job *j)
-{
-	uint32_t i = 0;
-
-	while (i < a->n_rows && (a->row[i].start_s != j->start_s || strcmp(a->row[i].id, j->id)))
-		i++;
-	return i;
-}
-
 /* The row of a job; NULL: there is no room, or with *rc no memory, for one more. *at is its place
  * as it was found before, IBCC_NONE: it was not.
  */
@@ -130,21 +147,26 @@ static struct ibcc_whose_row *row_of(struct ibcc_whose_account *a, const struct 
 				     uint32_t *at, int *rc)
 {
 	struct ibcc_whose_row *r;
+	uint32_t *place;
 
-	if (*at == IBCC_NONE)
-		*at = find_row(a, j);
-	if (*at < a->n_rows)
+	if (*at != IBCC_NONE)
 		return &a->row[*at];
+	place = place_of(a, j->id, j->start_s);
+	if (*place) {
+		*at = *place - 1;
+		return &a->row[*at];
+	}
 	if (a->n_rows == IBCC_WHOSE_ROWS_MAX)
 		return NULL;
-	*at = a->n_rows;
 	r = ibcc_grow(a->row, a->n_rows, &a->cap_rows, sizeof(*r));
 	if (!r) {
 		*rc = -ENOMEM;
 		return NULL;
 	}
 	a->row = r;
-	r += a->n_rows++;
+	*at = a->n_rows++;
+	*place = a->n_rows;
+	r += *at;
 	*r = (struct ibcc_whose_row){ .start_s = j->start_s };
 	memcpy(r->id, j->id, sizeof(r->id));
 	return r;

@@ -158,9 +158,50 @@ static void test_bounds(void **state)
 		note(f, a, i, 1000);
 	settle(f, a, &m);
 	assert_int_equal(row(a, "1")->contributor_ms, IBCC_WHOSE_PASSES_MAX * 1000);
-	ibcc_whose_account_clear(a);
+	ibcc_whose_account_clear(a, 1);
 	ibcc_whose_account_rows(a, &n);
 	assert_int_equal(n, 0);
+	ibcc_whose_account_free(a);
+}
+
+/* Sums that are cleared begin at 0 again. The others go on, also a job's next run beside its first.
+ */
+static void test_clear(void **state)
+{
+	struct fixture *f = *state;
+	char hosts[] = "src1 src2 src3 src4";
+	struct ibcc_whose_account *a = ibcc_whose_account_new();
+	const struct ibcc_whose_row *r;
+	struct job_map m;
+	uint32_t n;
+
+	assert_non_null(a);
+	congest(f);
+	job_map_init(&m, hosts, T0 + 100, 3600);
+	job_map_add(&m, "1", "", "", T0 - 100, T0 + 10, "0");
+	job_map_add(&m, "1", "", "", T0 + 10, 0, "0");
+	job_map_add(&m, "2", "", "", T0 - 100, 0, "1");
+	note(f, a, 10, 1000);
+	note(f, a, 20, 1000);
+	settle(f, a, &m);
+	r = ibcc_whose_account_rows(a, &n);
+	assert_int_equal(n, 3);
+	assert_string_equal(r[0].id, "1");
+	assert_string_equal(r[1].id, "2");
+	assert_int_equal(r[1].contributor_ms, 2000);
+	assert_int_equal(r[2].start_s, T0 + 10);
+	ibcc_whose_account_clear(a, 1);
+	note(f, a, 9, 1000);
+	note(f, a, 30, 1000);
+	settle(f, a, &m);
+	r = ibcc_whose_account_rows(a, &n);
+	assert_int_equal(n, 3);
+	assert_string_equal(r[0].id, "2");
+	assert_int_equal(r[0].contributor_ms, 4000);
+	assert_int_equal(r[1].start_s, T0 + 10);
+	assert_int_equal(r[1].contributor_ms, 2000);
+	assert_int_equal(r[2].start_s, T0 - 100);
+	assert_int_equal(r[2].contributor_ms, 1000);
 	ibcc_whose_account_free(a);
 }
 
@@ -228,9 +269,13 @@ static void test_clock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		LUSTRE(test_waits_for_the_map), LUSTRE(test_late_map),
-		LUSTRE(test_suspects),          LUSTRE(test_bounds),
-		LUSTRE(test_bounded_work),      LUSTRE(test_clock),
+		LUSTRE(test_waits_for_the_map),
+		LUSTRE(test_late_map),
+		LUSTRE(test_suspects),
+		LUSTRE(test_bounds),
+		LUSTRE(test_clear),
+		LUSTRE(test_bounded_work),
+		LUSTRE(test_clock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
