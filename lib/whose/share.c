@@ -172,18 +172,19 @@ int ibcc_whose_share_out(const struct ibcc_jobs *jobs, const struct ibcc_whose_h
 			 struct ibcc_whose_share *out)
 {
 	size_t n = jobs->n ? jobs->n : 1, on_host = most_jobs_of_a_host(hosts);
+	size_t most = e->n * on_host < n ? e->n * on_host + 1 : n; /* that can have a part */
 	struct ibcc_whose_part *fit;
 	struct division d = { .jobs = jobs, .hosts = hosts, .e = e, .out = out };
 	int rc = -ENOMEM;
 
 	*out = (struct ibcc_whose_share){ .basis = e->basis,
-					  .part = calloc(n, sizeof(*out->part)) };
+					  .part = calloc(most, sizeof(*out->part)) };
 	d.part = malloc(n * sizeof(*d.part));
 	d.edge = calloc(2 * on_host, sizeof(*d.edge));
 	d.ran = calloc(on_host, sizeof(*d.ran));
-	d.own = calloc(n, sizeof(*d.own));
-	d.shared = calloc(n, sizeof(*d.shared));
-	d.blocked = calloc(n, sizeof(*d.blocked));
+	d.own = calloc(most, sizeof(*d.own));
+	d.shared = calloc(most, sizeof(*d.shared));
+	d.blocked = calloc(most, sizeof(*d.blocked));
 	if (!out->part || !d.part || !d.edge || !d.ran || !d.own || !d.shared || !d.blocked)
 		goto out;
 	rc = 0;
