@@ -29,7 +29,7 @@
 /* Rows that a polling cycle stores: a cycle of a large fabric takes some 100 ms of CPU time, and a
  * row from 15 to 100 us.
  */
-#define ROWS_STORED 128u
+#define ROWS_STORED 64u
 /* A simulated fabric's clock is slower or faster than the host's by at most this factor. */
 #define PACE_MAX 1e4
 
