@@ -96,3 +96,117 @@ kill "$pid"
 wait_until 20 gone "$pid" || fail "it waits for its command"
 wait_until 20 gone "$(cat "$TMP/child")" || fail "it leaves its command"
 ok "it ends with its command"
+
+# The page's scripts for PBS and LSF, as they stand there, with what the clients of these systems print.
+page=$top/doc/howto/slurm.md
+mkdir "$TMP/with"
+# script SECTION: the script of a section of the page.
+script() { sed -n "/^## $1\$/,/^## /s/^    //p" "$page" | sed '/^IBCC_JOBS_OPTIONS=/d' >"$TMP/with/$1-map" && chmod 755 "$TMP/with/$1-map"; }
+# client NAME ARGUMENTS: a client that prints what comes in if it is called like that.
+client() { cat >"$TMP/with/$1.out" && printf '#!/bin/sh\n[ "$*" = "%s" ] && exec cat %s\nexit 2\n' "$2" "$TMP/with/$1.out" >"$TMP/with/$1" && chmod 755 "$TMP/with/$1"; }
+by_script() { rm -f "$map" && PATH=$TMP/with:$PATH TZ=UTC within 20 "$jobs" --once -o "$map" -p command -c "$TMP/with/$1-map"; }
+script PBS
+# A job without hosts yet, subjobs of an array, a number for a name, which qstat does not quote, and a name with quotes.
+client qstat '-t -f -F json' <<'JSON'
+{
+    "timestamp":1795918576,
+    "pbs_version":"23.06.06",
+    "pbs_server":"pbs1",
+    "Jobs":{
+        "4711.pbs1":{
+            "Job_Name":"cfd \"big\"",
+            "Job_Owner":"ann@login1.example.org",
+            "job_state":"R",
+            "queue":"workq",
+            "exec_host":"source1/0*8+source1/1*8+source2/0",
+            "exec_vnode":"(source1:ncpus=8)+(source1:ncpus=8)+(source2:ncpus=1)",
+            "stime":"Thu Nov  5 08:06:40 2026",
+            "Variable_List":{
+                "PBS_O_HOME":"/home/ann"
+            }
+        },
+        "4712[].pbs1":{
+            "Job_Name":"array",
+            "Job_Owner":"bob@login1",
+            "job_state":"B",
+            "queue":"workq"
+        },
+        "4712[1].pbs1":{
+            "Job_Name":"array",
+            "Job_Owner":"bob@login1",
+            "job_state":"R",
+            "exec_host":"source3/0",
+            "stime":"Sun Nov 29 02:03:04 2026"
+        },
+        "4713.pbs1":{
+            "Job_Name":42,
+            "Job_Owner":"bob@login1",
+            "job_state":"R",
+            "exec_host":"source4/0"
+        },
+        "4714.pbs1":{
+            "Job_Name":"waits",
+            "Job_Owner":"bob@login1",
+            "job_state":"Q"
+        }
+    }
+}
+JSON
+check "the page's script for PBS is taken" by_script PBS
+same "with the jobs that run, their users, names, starts and hosts" - <(jq -r '.jobs[] | select(.start_s < 1795918000) | [.id, .user, .name, .start_s, (.hosts | join(" "))] | join("|")' "$map" | sort) <<'TEXT'
+4711.pbs1|ann|cfd "big"|1793866000|source1 source2
+4712[1].pbs1|bob|array|1795917784|source3
+TEXT
+check "and a job whose name is a number" in_map '.jobs[] | select(.id == "4713.pbs1") | .name == "42" and .start_s > 1700000000 and .hosts == ["source4"]'
+printf '{"timestamp":1,"pbs_version":"23.06.06","pbs_server":"pbs1"}\n' >"$TMP/with/qstat.out"
+check "PBS without jobs" by_script PBS
+check "has none" in_map '.jobs == [] and .trouble == ""'
+
+script LSF
+client bjobs '-u all -r -json -o jobid jobindex user job_name exec_host' <<'JSON'
+{
+  "COMMAND":"bjobs",
+  "JOBS":4,
+  "RECORDS":[
+    {
+      "JOBID":"4711",
+      "JOBINDEX":"0",
+      "USER":"ann",
+      "JOB_NAME":"cfd",
+      "EXEC_HOST":"16*source1:source2:2*source2"
+    },
+    {
+      "JOBID":"4712",
+      "JOBINDEX":"1",
+      "USER":"bob",
+      "JOB_NAME":"array[1]",
+      "EXEC_HOST":"source3"
+    },
+    {
+      "JOBID":"4712",
+      "JOBINDEX":"2",
+      "USER":"bob",
+      "JOB_NAME":"array[2]",
+      "EXEC_HOST":"source3"
+    },
+    {
+      "JOBID":"4713",
+      "JOBINDEX":"0",
+      "USER":"bob",
+      "JOB_NAME":"starts",
+      "EXEC_HOST":""
+    }
+  ]
+}
+JSON
+check "the page's script for LSF is taken" by_script LSF
+same "with the jobs that run" - <(jq -r '.jobs[] | [.id, .user, .name, (.hosts | join(" "))] | join("|")' "$map" | sort) <<'TEXT'
+4711|ann|cfd|source1 source2
+4712[1]|bob|array[1]|source3
+4712[2]|bob|array[2]|source3
+TEXT
+check "each has a start" in_map '[.jobs[].start_s > 1700000000] | all'
+printf '#!/bin/sh\necho "batch system daemon not responding ... still trying" >&2\nexit 255\n' >"$TMP/with/bjobs"
+rc=0
+by_script LSF >"$TMP/check.log" 2>&1 || rc=$?
+equal "a client that fails is no empty list of jobs" "$rc $(jq -r '.trouble != ""' "$map")" "1 true"
