@@ -67,7 +67,8 @@ static int64_t run_of(struct division *d, uint32_t host)
 		d->edge[edges++] = (struct edge){ from, 1, k };
 		d->edge[edges++] = (struct edge){ to, -1, k };
 	}
-	qsort(d->edge, edges, sizeof(*d->edge), by_time);
+	if (edges > 2) /* most hosts have one job */
+		qsort(d->edge, edges, sizeof(*d->edge), by_time);
 	for (uint32_t i = 0; i < edges; i++) {
 		const struct edge *g = &d->edge[i];
 		int64_t ms = i ? g->at_ms - d->edge[i - 1].at_ms : 0;
