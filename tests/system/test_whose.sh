@@ -99,6 +99,16 @@ for page in README.md doc/howto/slurm.md; do
 done
 check "and as a table" grep -Eq '^ *4711 +ann +cfd ' "$TMP/text"
 
+# Another user of this host gets no answer.
+if [ "$(id -u)" = 0 ]; then
+	chmod 711 "$TMP"
+	rc=0
+	unprivileged ibcc-tune -z "$TMP/cli.yaml" jobs -j >"$TMP/other" 2>&1 || rc=$?
+	[ "$rc" != 0 ] || fail "another user is answered: $(cat "$TMP/other")"
+	check "another user is refused" grep -q 'not allowed\|ermission' "$TMP/other"
+	without "and sees no job" "$TMP/other" -E '4711|4712|\bann\b|\bcfd\b|lammps'
+fi
+
 # A bundle without names has nothing of the jobs; nor has a record of a probe.
 tune bundle --anonymous -o "$TMP/bundle" >"$TMP/bundle.log" 2>&1 || fail "bundle: $(cat "$TMP/bundle.log")"
 tune probe --save "$TMP/probe.json" >"$TMP/probe.log" 2>&1 || fail "probe: $(cat "$TMP/probe.log")"
@@ -144,6 +154,20 @@ for _ in 1 2 3; do later >"$TMP/later.log"; done
 equal "the old job is not charged any more" "$(jobs '.jobs[0].contributor_ms' 4711)" "$after"
 stop "$TUNED_PID"
 check "the figures outlive the daemon" jobs ".jobs[0].contributor_ms == $after" 4711
+start_tuned "metrics_file: $TMP/metrics.prom"
+
+# A cycle stores few jobs of many. The others follow, at the latest at the end.
+many()
+{
+	jq -cn --argjson now "$(now)" --argjson start "$ended" '{version: 1, made_s: $now, period_s: 600, source: "file", jobs: [range(300) |
+		{id: "many\(.)", user: "eve", start_s: $start, end_s: 0, hosts: ["source1"]}]}' >"$TMP/jobs.new"
+	mv "$TMP/jobs.new" "$TMP/jobs.json"
+	sleep 1
+	jobs '.jobs | length >= 64' --user eve
+}
+wait_until 60 many || fail "jobs of many: $(jq '.jobs | length' "$TMP/jobs.answer")"
+stop "$TUNED_PID"
+check "all of 300 jobs of a host are stored when the daemon ends" jobs '.jobs | length == 300 and all(.[]; .shared_contributor_ms > 0)' --user eve
 start_tuned "metrics_file: $TMP/metrics.prom"
 map 600 "$(job 4713 cid "$hostile" "$ended" 0 source1 source2)" "$(job 4714 dan 'a,b' "$ended" 0 source1)"
 wait_until 30 status '.now.roots[0].jobs.list | length == 2' || fail "no jobs after a restart"
