@@ -10,7 +10,7 @@ make -s install DESTDIR="$root" PREFIX=/usr SYSCONFDIR=/etc >/dev/null
 for f in usr/sbin/ibcc-tuned usr/sbin/ibcc-jobs usr/bin/ibcc-tune usr/lib/libibcc_opensm.so \
 	usr/share/man/man8/ibcc-tuned.8 usr/share/man/man8/ibcc-jobs.8 usr/share/man/man1/ibcc-tune.1 \
 	usr/lib/systemd/system/ibcc-tuned.service usr/lib/systemd/system/ibcc-tuned@.service usr/lib/systemd/system/ibcc-jobs.service usr/lib/systemd/system/ibcc-tuned-metrics.socket \
-	usr/share/ibcc-tune/schema/ibcc-tune.schema.json usr/share/ibcc-tune/monitoring/ibcc-tune.rules.yaml usr/share/man/man7/ibcc-metrics.7 usr/lib/sysusers.d/ibcc-tune.conf \
+	usr/share/ibcc-tune/schema/ibcc-tune.schema.json usr/share/ibcc-tune/monitoring/ibcc-tune.rules.yaml usr/share/ibcc-tune/monitoring/job-comments.sh usr/share/man/man7/ibcc-metrics.7 usr/lib/sysusers.d/ibcc-tune.conf \
 	usr/lib/tmpfiles.d/ibcc-tune.conf usr/lib/udev/rules.d/40-ibcc-tune.rules \
 	usr/share/zsh/site-functions/_ibcc-tune usr/lib/systemd/catalog/ibcc-tune.catalog \
 	usr/share/bash-completion/completions/ibcc-tune etc/ibcc-tune/ibcc-tuned.yaml; do
