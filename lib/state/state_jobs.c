@@ -114,7 +114,7 @@ static int prune(struct ibcc_state *s, int64_t now_s)
 int ibcc_state_add_jobs(struct ibcc_state *s, const struct ibcc_whose_row *row, uint32_t n,
 			int64_t now_s)
 {
-	struct adder a = { NULL };
+	struct adder a = { .job = NULL };
 	int rc =
 		s->writable && !sqlite3_exec(s->db, "BEGIN IMMEDIATE", NULL, NULL, NULL) ? 0 : -EIO;
 
