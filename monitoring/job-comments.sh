@@ -83,4 +83,4 @@ while IFS=$tab read -r id state text; do
 	[ "$rc" -lt 124 ] || { why="no answer within 10 s" && break; }
 done <"$dir/todo"
 sort "$dir/kept" >"$dir/written"
-[ "$failed" = 0 ] || end "Slurm did not take $failed comments, and gets them again in the next run: $why"
+[ "$failed" = 0 ] || end "Slurm did not take all comments ($failed failed), so the next run tries again: $why"

@@ -276,7 +276,7 @@ check "a later run" comments
 equal "writes nothing again" "$(grep -o modify "$TMP/sacctmgr.args" | wc -l)" 1
 printf '#!/bin/sh\nsleep 600\n' >"$TMP/with/sacct"
 fake_tune "$(row 9 9 x)" "$(row 10 9 x)" "$(row 11 9 x)"
-slow "a database that hangs" '^job-comments.sh: Slurm did not take 1 comments, and gets them again in the next run: no answer within 10 s'
+slow "a database that hangs" '^job-comments.sh: Slurm did not take all comments (1 failed), so the next run tries again: no answer within 10 s'
 stop "$TUNED_PID"
 stop "$OSM_PID"
 stop "$SIM_PID"
