@@ -79,6 +79,8 @@ static int rebuild(struct ibcc_sim_fabric *fab, struct ibcc_topo *t)
 	err = ibcc_engine_run(e, ibcc_sim_fabric_now_ps(fab));
 	if (!err)
 		err = apply_links(e, t);
+	if (!err && fab->s)
+		err = ibcc_engine_load_paths(e, fab->s);
 	if (!err)
 		err = ibcc_sim_fabric_add_flows(fab, e, t, index);
 	if (err)

@@ -78,17 +78,56 @@ uint32_t ibcc_route_grid_at(const struct ibcc_route_grid *g, uint32_t node, unsi
  */
 int ibcc_route_compute_in_order(struct ibcc_topo *t, const struct ibcc_route_grid *g);
 
+/* The SL of a dimension-order path in a torus of at most IBCC_ROUTE_DATELINES dimensions, from one
+ * switch to another: bit d is set if the path uses, in dimension d, the link between the last
+ * switch of a ring and the first one, the dateline. 0 in other grids. OpenSM's torus-2QoS has the
+ * same bits.
+ */
+#define IBCC_ROUTE_DATELINES 4u
+uint8_t ibcc_route_dateline_sl(const struct ibcc_route_grid *g, uint32_t from, uint32_t to);
+
+/* Sets the SL to VL tables of a torus for these SLs: an output of dimension d is taken on VL 1 if
+ * bit d of the SL is set, and on VL 0 if not. Then outputs of a ring do not wait for each other in
+ * a circle. On VL 0 no packet passes the dateline. On VL 1 each packet passes it, so none goes on
+ * through the switches at the other side of the ring. -ENOMEM.
+ */
+int ibcc_route_set_datelines(struct ibcc_topo *t, const struct ibcc_route_grid *g);
+
+/* Groups of switches that follow each other; in a group all are linked to each other. */
+struct ibcc_route_groups {
+	uint32_t first; /* node index of the first switch */
+	uint32_t size;  /* switches of a group; 0: the fabric is no dragonfly */
+	uint32_t n;     /* groups */
+};
+
+/* As ibcc_route_compute(), with the shortest paths that use one link between groups at most, the
+ * one from the source's group to the destination's (J. Kim and others: Technology-driven,
+ * highly-scalable dragonfly topology, 2008). Sets the SL to VL tables, too: VL 1 within a group for
+ * what came from another one, VL 0 for all else. So no outputs wait for each other in a circle.
+ */
+int ibcc_route_compute_minimal(struct ibcc_topo *t, const struct ibcc_route_groups *g);
+
 /* Data that goes from a channel adapter's port to another one's, or to those of all hosts. */
 struct ibcc_route_use {
 	uint32_t from, to; /* port indices; to IBCC_NONE: all hosts */
 	uint32_t but;      /* with all hosts: a node that is left out, or IBCC_NONE */
+	uint8_t sl;        /* 0 to 15; not in use where paths have SLs */
 };
 
-/* Finds output ports of switches that these routes make wait for each other in a circle: full
- * buffers along it would block it for ever. Writes the first max of them to out in the order of the
- * circle, and its length to n, 0 if there is none. Sorts `use`. -ENOMEM.
+/* An output port of a switch and one of its VLs. */
+struct ibcc_route_lane {
+	uint32_t port;
+	uint8_t vl;
+};
+
+/* Finds output ports of switches, with VLs, that these routes make wait for each other in a circle:
+ * full buffers along it would block it for ever. Switches without an SL to VL table have VL = SL
+ * modulo the output's VLs. With `datelines` (or NULL) paths have SLs by ibcc_route_dateline_sl().
+ * Writes the first max of them to out in the order of the circle, and its length to n, 0 if there
+ * is none. Sorts `use`. -ENOMEM.
  */
-int ibcc_route_find_cycle(const struct ibcc_topo *t, struct ibcc_route_use *use, uint32_t n_uses,
-			  uint32_t *out, uint32_t max, uint32_t *n);
+int ibcc_route_find_cycle(const struct ibcc_topo *t, const struct ibcc_route_grid *datelines,
+			  struct ibcc_route_use *use, uint32_t n_uses, struct ibcc_route_lane *out,
+			  uint32_t max, uint32_t *n);
 
 #endif

@@ -589,6 +589,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->hca_cc);
 	free(e->dest);
 	free(e->answering);
+	free(e->path_sl);
 	free(e->island);
 	free(e->group);
 	free(e->qp);

@@ -344,7 +344,9 @@ static int check_flows(struct check *k)
 	return 0;
 }
 
-/* Each queue pair is found by its group and where it leads, once. */
+/* Each queue pair is found by its group and where it leads, once, and the group's SL is that of the
+ * path there, where paths have SLs.
+ */
 static int check_qps(struct check *k)
 {
 	const struct ibcc_engine *e = k->e;
@@ -361,9 +363,14 @@ static int check_qps(struct check *k)
 				    qp_places(g), g->qp->n);
 		total += n;
 	}
-	for (uint32_t i = 0; i < e->n_qp; i++)
-		if (qp_find(&e->group[e->qp[i].group], e->qp[i].dst_port) != i)
+	for (uint32_t i = 0; i < e->n_qp; i++) {
+		const struct group *g = &e->group[e->qp[i].group];
+
+		if (qp_find(g, e->qp[i].dst_port) != i)
 			return FAIL(k, "queue pair %u is not found", i);
+		if (e->path_sl && path_sl(e, g->port, e->qp[i].dst_port) != g->sl)
+			return FAIL(k, "queue pair %u is on SL %u, its path on another", i, g->sl);
+	}
 	if (total != e->n_qp)
 		return FAIL(k, "%u queue pairs by groups, %u in all", total, e->n_qp);
 	return 0;

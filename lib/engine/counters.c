@@ -112,38 +112,48 @@ static uint32_t limit_mbps(const struct ibcc_engine *e, uint32_t qp)
 	return 0;
 }
 
-static uint32_t flow_limit_mbps(const struct ibcc_engine *e, const struct flow *f,
-				const struct group *g)
+/* The highest index and the lowest limit among the queue pairs of a flow to many in a group. */
+static void read_group(const struct ibcc_engine *e, const struct group *g,
+		       struct ibcc_engine_flow *out)
 {
-	uint32_t lowest = 0;
+	uint16_t ccti = ibcc_fab_ccti(e, g, NONE);
 
-	if (!f->uniform)
-		return limit_mbps(e, f->qp);
+	out->ccti = ccti > out->ccti ? ccti : out->ccti;
 	for (uint32_t i = 0; i < qp_places(g); i++) {
 		uint32_t limit = limit_mbps(e, qp_at(g, i));
 
-		if (limit && (!lowest || limit < lowest))
-			lowest = limit;
+		ccti = ibcc_fab_ccti(e, g, qp_at(g, i));
+		out->ccti = ccti > out->ccti ? ccti : out->ccti;
+		if (limit && (!out->limit_mbps || limit < out->limit_mbps))
+			out->limit_mbps = limit;
 	}
-	return lowest;
+}
+
+/* Where paths have SLs, a flow to many has queue pairs in all groups of its adapter. */
+static void read_control(const struct ibcc_engine *e, const struct flow *f,
+			 struct ibcc_engine_flow *out)
+{
+	const struct hca *h = &e->hca[e->port[f->src_port].owner];
+
+	if (!f->uniform) {
+		out->ccti = ibcc_fab_ccti(e, &e->group[f->group], f->qp);
+		out->limit_mbps = limit_mbps(e, f->qp);
+	} else if (!e->path_sl) {
+		read_group(e, &e->group[f->group], out);
+	} else {
+		for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
+			if (h->group[sl] != NONE)
+				read_group(e, &e->group[h->group[sl]], out);
+	}
 }
 
 int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engine_flow *out)
 {
 	struct flow *f;
-	const struct group *g;
-	uint16_t ccti;
 
 	if (flow >= e->n_flow)
 		return -EINVAL;
 	f = &e->flow[flow];
-	g = &e->group[f->group];
-	ccti = ibcc_fab_ccti(e, g, f->uniform ? NONE : f->qp);
-	for (uint32_t i = 0; i < qp_places(g) && f->uniform; i++) {
-		uint16_t one = ibcc_fab_ccti(e, g, qp_at(g, i));
-
-		ccti = one > ccti ? one : ccti;
-	}
 	*out = (struct ibcc_engine_flow){
 		.offered_pkts = ibcc_fab_offered(e, f),
 		.messages = f->window ? f->done / f->message_pkts : 0,
@@ -155,12 +165,11 @@ int ibcc_engine_flow_read(struct ibcc_engine *e, uint32_t flow, struct ibcc_engi
 		.reordered_pkts = f->reordered,
 		.fecn = f->fecn,
 		.becn = f->becn,
-		.ccti = ccti,
-		.limit_mbps = flow_limit_mbps(e, f, g),
 		.latency_sum_ps = f->latency_ps,
 		.received_messages = f->messages ? f->messages->n : 0,
 		.message_latency_sum_ps = f->messages ? f->messages->latency_ps : 0,
 	};
+	read_control(e, f, out);
 	return 0;
 }
 

@@ -159,7 +159,7 @@ static bool flow_ready(struct ibcc_engine *e, uint32_t flow, uint64_t *arrival_p
 			return false;
 		}
 		if (f->uniform && f->kind == IBCC_ARRIVALS_BACKLOGGED)
-			f->dst = ibcc_fab_pick_dst(e, f);
+			head_to(e, f, ibcc_fab_pick_dst(e, f));
 		qp = head_qp(e, f);
 		if (qp == NONE || !f->uniform || !ibcc_arrivals_paced(f->kind) ||
 		    (e->qp[qp].defer == NONE && qp_rested(e, qp)))
@@ -402,7 +402,7 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 {
 	struct flow *f = &e->flow[flow];
 	uint32_t pkt = packet_new(e, h, g, flow, f->dst, head_qp(e, f));
-	bool gated = gates(e, g);
+	bool gated = gates(e, g), ready, same;
 	uint64_t due;
 
 	if (f->kind == IBCC_ARRIVALS_CLOSED && !has_ends(e))
@@ -412,7 +412,9 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 		ibcc_fab_head_take(e, f);
 	}
 	f->turn = ++h->turn;
-	if (!gated && flow_ready(e, flow, &due)) {
+	ready = !gated && flow_ready(e, flow, &due);
+	same = &e->group[f->group] == g; /* otherwise the next packet's path has another SL */
+	if (ready && same) {
 		ready_replace(g, (struct ready){ ready_key(e, due, f->turn), flow });
 		outq_wait(e, g->port, g->vl, e->plain);
 	} else {
@@ -420,6 +422,8 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 		outq_take(e, g->port, g->vl, e->plain);
 	}
 	tx_from_hca(e, g, pkt);
+	if (ready && !same)
+		make_ready(e, &e->group[f->group], due, flow, f->turn);
 	if (gated) {
 		gate(e, h, g, f->size);
 		flow_arm(e, flow);

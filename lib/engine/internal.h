@@ -46,9 +46,9 @@ struct pkt {
 	uint32_t port; /* input port it arrives at or waits in */
 	uint16_t dlid;
 	uint8_t sl;
-	uint8_t vl;    /* whose buffer it occupies at that port */
-	uint8_t flags; /* PKT_*, and from PKT_OTHER_SHIFT on the kind less CTRL where it is another
-			*/
+	uint8_t vl;     /* whose buffer it occupies at that port */
+	uint8_t flags;  /* PKT_*, and from PKT_OTHER_SHIFT on the kind less CTRL where it is another
+			 */
 	uint16_t clock; /* of its message, if its flow is a closed loop (messages.h) */
 };
 
@@ -255,8 +255,8 @@ struct arrivals {
 
 struct flow {
 	_Alignas(LINE_BYTES) uint32_t src_port;
-	uint32_t group;
-	uint32_t dst; /* port that the packet at the head goes to */
+	uint32_t dst;   /* port that the packet at the head goes to */
+	uint32_t group; /* of that packet */
 	union {
 		uint32_t ahead[2]; /* uniform: those of the next ones */
 		uint32_t qp;       /* else: of all packets */
@@ -370,6 +370,7 @@ struct ibcc_engine {
 	struct fab_scenario_event *scen;
 	uint32_t *dest, n_dest, *island; /* ports of uniform traffic by islands; of each node */
 	uint16_t *answering;             /* by place in `dest`; see all_answer() in traffic.c */
+	uint8_t *path_sl;                /* by two switches, from and to; NULL: flows have SLs */
 	struct lids *lid;                /* by port */
 	uint32_t n_lids;                 /* one more than the highest ever */
 	uint8_t *nowhere;                /* a table that leads there */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Puts a scenario into an engine: nodes without congestion control, static settings, events,
- * flows, buffers. Names are looked up in the engine's topology; an unknown one is reported in *bad.
+ * flows, buffers, SLs of paths. Names are looked up in the engine's topology; an unknown one is
+ * reported in *bad.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <ibcc/route.h>
 
 #include "evq.h"
 
@@ -109,6 +112,40 @@ static int load_buffers(struct ibcc_engine *e, const struct ibcc_scenario *s)
 	return rc;
 }
 
+int ibcc_engine_load_paths(struct ibcc_engine *e, const struct ibcc_scenario *s)
+{
+	uint16_t used = 0;
+	uint32_t *at;
+
+	if (!s->datelines.n_dims)
+		return 0;
+	at = calloc(e->n_sw + 1u, sizeof(*at));
+	free(e->path_sl);
+	e->path_sl = calloc((size_t)e->n_sw * e->n_sw + 1, sizeof(*e->path_sl));
+	if (!at || !e->path_sl) {
+		free(at);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < e->n_sw; i++)
+		at[i] = ibcc_topo_same_node(e->topo, e->sw[i].node, s->topo);
+	for (uint32_t i = 0; i < e->n_sw; i++)
+		for (uint32_t k = 0; k < e->n_sw; k++) {
+			uint8_t *sl = &e->path_sl[i * e->n_sw + k];
+
+			/* A switch that the scenario does not have is in no ring. */
+			if (at[i] != IBCC_NONE && at[k] != IBCC_NONE)
+				*sl = ibcc_route_dateline_sl(&s->datelines, at[i], at[k]);
+			used |= (uint16_t)(1u << *sl);
+		}
+	free(at);
+	/* All groups at once, as they must not move while packets are under way. */
+	for (uint32_t i = 0; i < e->n_hca; i++)
+		for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++)
+			if (used >> sl & 1 && ibcc_fab_group_get(e, e->hca[i].port, sl) < 0)
+				return -ENOMEM;
+	return 0;
+}
+
 int ibcc_engine_load(struct ibcc_engine *e, const struct ibcc_scenario *s, const char **bad)
 {
 	const char *ignored;
@@ -121,6 +158,8 @@ int ibcc_engine_load(struct ibcc_engine *e, const struct ibcc_scenario *s, const
 	if (!no_cc)
 		return -ENOMEM;
 	rc = load_buffers(e, s);
+	if (!rc)
+		rc = ibcc_engine_load_paths(e, s);
 	for (uint32_t i = 0; i < s->n_no_cc && !rc; i++)
 		rc = load_no_cc(e, s->no_cc[i], no_cc, bad);
 	if (!rc && s->cc.enabled)

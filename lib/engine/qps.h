@@ -61,6 +61,31 @@ static inline uint32_t qp_at(const struct group *g, uint32_t place)
 	return g->qp->at[place].dst_port ? g->qp->at[place].qp : NONE;
 }
 
+/* The SL of packets from a channel adapter's port to another's, where paths have SLs. */
+static inline uint8_t path_sl(const struct ibcc_engine *e, uint32_t from, uint32_t to)
+{
+	uint32_t a = e->port[from].peer, b = e->port[to].peer;
+
+	if (a == NONE || b == NONE || !(e->port[a].flags & e->port[b].flags & PORT_SWITCH))
+		return 0;
+	return e->path_sl[e->port[a].owner * e->n_sw + e->port[b].owner];
+}
+
+/* The group of a flow's packets to a port. */
+static inline uint32_t group_to(const struct ibcc_engine *e, const struct flow *f, uint32_t to)
+{
+	if (!e->path_sl)
+		return f->group;
+	return e->hca[e->port[f->src_port].owner].group[path_sl(e, f->src_port, to)];
+}
+
+/* The packet at a flow's head goes to a port. */
+static inline void head_to(const struct ibcc_engine *e, struct flow *f, uint32_t to)
+{
+	f->dst = to;
+	f->group = group_to(e, f, to);
+}
+
 /* The queue pair of the packet at a flow's head, or NONE. */
 static inline uint32_t head_qp(const struct ibcc_engine *e, const struct flow *f)
 {
@@ -85,7 +110,8 @@ static inline uint32_t pkt_qp(struct ibcc_engine *e, const struct pkt *k)
 	uint32_t qp = k->qp;
 
 	if (qp & BARE_QP) {
-		qp = ibcc_fab_qp_get(e, e->flow[k->flow].group, qp & ~BARE_QP);
+		qp = ibcc_fab_qp_get(e, group_to(e, &e->flow[k->flow], qp & ~BARE_QP),
+				     qp & ~BARE_QP);
 		if (qp == NONE)
 			e->err = -ENOMEM;
 	}

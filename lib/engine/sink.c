@@ -18,6 +18,7 @@
 #include "latency.h"
 #include "messages.h"
 #include "paths.h"
+#include "qps.h"
 #include "tx.h"
 
 /* How long the sink takes for a packet, in ps. */
@@ -51,8 +52,10 @@ static void learn_of_mark(struct ibcc_engine *e, uint32_t pkt)
 {
 	struct flow *f = &e->flow[e->pkt[pkt].flow];
 
+	uint32_t group = group_to(e, f, qp_dst(e, e->pkt[pkt].qp));
+
 	f->becn++;
-	e->marks[f->sl][f->src_port].becn++;
+	e->marks[e->group[group].sl][f->src_port].becn++;
 	notified(e, pkt);
 }
 
@@ -126,6 +129,8 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 	}
 	if (!answers && e->dcqcn && e->model.dcqcn.cnp_sl != IBCC_DCQCN_PACKET_SL)
 		k->sl = e->model.dcqcn.cnp_sl;
+	if (e->path_sl)
+		k->sl = path_sl(e, k->port, f->src_port);
 	k->flags = (uint8_t)(PKT_CTRL | (becn ? PKT_BECN : 0));
 	k->dlid = e->lid[f->src_port].first;
 	/* Only the notification takes time to make. */

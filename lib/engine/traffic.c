@@ -198,7 +198,7 @@ static uint32_t random_dst(const struct ibcc_engine *e, struct flow *f)
 /* Draws a destination two packets ahead, so that its data can be fetched into the cache. */
 static void draw_dst(const struct ibcc_engine *e, struct flow *f)
 {
-	f->dst = f->ahead[0];
+	head_to(e, f, f->ahead[0]);
 	f->ahead[0] = f->ahead[1];
 	f->ahead[1] = random_dst(e, f);
 }
@@ -223,7 +223,7 @@ void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
 
 static uint64_t rest_ps(const struct ibcc_engine *e, const struct flow *f, uint32_t dst)
 {
-	uint32_t qp = qp_find(&e->group[f->group], dst);
+	uint32_t qp = qp_find(&e->group[group_to(e, f, dst)], dst);
 
 	return qp == NONE ? 0 : e->qp[qp].ready_ps;
 }
@@ -416,7 +416,9 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 	    ibcc_fab_reserve(e, 16, 0))
 		return -ENOMEM;
 	e->spec[e->n_flow] = *s;
-	at = ibcc_fab_group_get(e, src_port, s->sl);
+	if (e->path_sl && dst_port != IBCC_NONE)
+		f.sl = path_sl(e, src_port, dst_port);
+	at = ibcc_fab_group_get(e, src_port, f.sl);
 	if (at < 0)
 		return -ENOMEM;
 	f.group = (uint32_t)at;

@@ -247,7 +247,8 @@ static int build_dragonfly(const struct ibcc_scenario_links *l, const struct sha
 }
 
 int ibcc_scenario_read_dragonfly(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
-				 const struct ibcc_scenario_links *l, struct ibcc_yaml_errors *e)
+				 const struct ibcc_scenario_links *l, struct ibcc_route_groups *g,
+				 struct ibcc_yaml_errors *e)
 {
 	static const struct ibcc_yaml_key keys[] = {
 		{ IBCC_YAML_MEMBER("switches", UINT, struct shape_yaml, switches), .min = 1,
@@ -278,5 +279,8 @@ int ibcc_scenario_read_dragonfly(const struct ibcc_yaml *y, const struct ibcc_ya
 	ports = s.hosts + s.switches - 1u + s.global_links;
 	if (ports > SWITCH_PORTS_MAX)
 		return want_ports(y, n, path, ports, e);
+	*g = (struct ibcc_route_groups){ .first = (uint32_t)(s.groups * s.switches * s.hosts),
+					 .size = s.switches,
+					 .n = (uint32_t)s.groups };
 	return build_dragonfly(l, &s);
 }

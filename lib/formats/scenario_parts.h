@@ -36,12 +36,15 @@ struct ibcc_scenario_routes {
 	enum ibcc_scenario_routing {
 		IBCC_ROUTES_SHORTEST,
 		IBCC_ROUTES_UP_DOWN,
-		IBCC_ROUTES_IN_ORDER, /* by dimensions */
-		IBCC_ROUTES_TABLES,   /* forwarding tables from a file */
+		IBCC_ROUTES_IN_ORDER,  /* by dimensions */
+		IBCC_ROUTES_DATELINES, /* the same in a torus, with two VLs */
+		IBCC_ROUTES_MINIMAL,   /* of a dragonfly, with two VLs */
+		IBCC_ROUTES_TABLES,    /* forwarding tables from a file */
 	} by;
-	struct ibcc_route_grid grid; /* no dimensions: the topology is no grid */
-	uint32_t *root, n_roots;     /* owned; node indices */
-	char *tables;                /* owned; path of that file */
+	struct ibcc_route_grid grid;     /* no dimensions: the topology is no grid */
+	struct ibcc_route_groups groups; /* size 0: it is no dragonfly */
+	uint32_t *root, n_roots;         /* owned; node indices */
+	char *tables;                    /* owned; path of that file */
 };
 
 /* The topology: built, without LIDs but those of a netfile, without routes. NULL with errors. */
@@ -66,9 +69,10 @@ struct ibcc_scenario_links {
 int ibcc_scenario_read_grid(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			    const char *path, const struct ibcc_scenario_links *l,
 			    struct ibcc_route_grid *g, struct ibcc_yaml_errors *e);
-/* Generates a dragonfly. */
+/* Generates a dragonfly; *g has its groups. */
 int ibcc_scenario_read_dragonfly(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
-				 const struct ibcc_scenario_links *l, struct ibcc_yaml_errors *e);
+				 const struct ibcc_scenario_links *l, struct ibcc_route_groups *g,
+				 struct ibcc_yaml_errors *e);
 
 /* Flows and events into s; names are checked against s->topo unless that is NULL (it had errors).
  * `routed`: it has LIDs and routes. Then each flow must have one, and those of all flows must not

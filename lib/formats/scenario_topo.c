@@ -23,7 +23,8 @@ struct topo_yaml {
 	struct ibcc_topo *topo;
 };
 
-static const char *const routes_words[] = { "shortest", "up-down", "dimension-order", NULL };
+static const char *const routes_words[] = { "shortest",  "up-down", "dimension-order",
+					    "datelines", "minimal", NULL };
 static const char *const mtus[] = { "256", "512", "1024", "2048", "4096", NULL };
 
 static uint16_t mtu_bytes(const struct topo_yaml *ty)
@@ -458,7 +459,7 @@ static int read_form(const struct ibcc_yaml *y, struct topo_yaml *ty,
 	if (ty->tree)
 		return read_tree(y, ty, e);
 	if (ty->dragonfly)
-		return ibcc_scenario_read_dragonfly(y, ty->dragonfly, &links, e);
+		return ibcc_scenario_read_dragonfly(y, ty->dragonfly, &links, &r->groups, e);
 	for (size_t i = 0; i < sizeof(grid) / sizeof(*grid); i++) {
 		if (!grid[i].n)
 			continue;
@@ -469,6 +470,34 @@ static int read_form(const struct ibcc_yaml *y, struct topo_yaml *ty,
 	/* While nodes are missing, every link to one of them would be an error, too. */
 	return rc || !ty->links ? rc
 				: ibcc_yaml_each(y, ty->links, "topology.links", read_link, ty, e);
+}
+
+/* Whether the topology has the shape that its routes are for. `n` is the key. */
+static int check_shape(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
+		       const struct ibcc_scenario_routes *r, struct ibcc_yaml_errors *e)
+{
+	static const char path[] = "topology.routes";
+
+	switch (r->by) {
+	case IBCC_ROUTES_SHORTEST:
+	case IBCC_ROUTES_UP_DOWN:
+	case IBCC_ROUTES_TABLES: return 0;
+	case IBCC_ROUTES_IN_ORDER:
+		if (r->grid.n_dims)
+			return 0;
+		return ibcc_yaml_want(y, e, n, path, "it with a mesh, torus or hyperx");
+	case IBCC_ROUTES_DATELINES:
+		if (r->grid.n_dims && r->grid.n_dims <= IBCC_ROUTE_DATELINES &&
+		    r->grid.shape == IBCC_GRID_TORUS)
+			return 0;
+		return ibcc_yaml_want(y, e, n, path, "it with a torus of at most %u dimensions",
+				      IBCC_ROUTE_DATELINES);
+	case IBCC_ROUTES_MINIMAL:
+		if (r->groups.size)
+			return 0;
+		return ibcc_yaml_want(y, e, n, path, "it with a dragonfly");
+	}
+	return 0;
 }
 
 struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
@@ -525,9 +554,8 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 		if (!routes->tables)
 			rc = -ENOMEM;
 	}
-	if (!rc && routes->by == IBCC_ROUTES_IN_ORDER && !routes->grid.n_dims)
-		rc = ibcc_yaml_want(y, e, ibcc_yaml_get(y, n, "routes"), "topology.routes",
-				    "it with a mesh, torus or hyperx");
+	if (!rc)
+		rc = check_shape(y, ibcc_yaml_get(y, n, "routes"), routes, e);
 	if (!rc)
 		rc = read_roots(y, ty.roots, ty.topo, routes, e);
 	if (rc == -ENOMEM)

@@ -54,6 +54,8 @@ static const char *routes_text(enum ibcc_scenario_routing by)
 	case IBCC_ROUTES_SHORTEST: return "routes shortest";
 	case IBCC_ROUTES_UP_DOWN: return "routes up-down";
 	case IBCC_ROUTES_IN_ORDER: return "routes dimension-order";
+	case IBCC_ROUTES_DATELINES: return "routes datelines";
+	case IBCC_ROUTES_MINIMAL: return "routes minimal";
 	case IBCC_ROUTES_TABLES: return "tables";
 	}
 	return "";
@@ -72,6 +74,10 @@ static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 	if (routes->by && s->model.routing != IBCC_ROUTING_STATIC)
 		return ibcc_yaml_want(y, e, ibcc_yaml_get(y, sy->model, "routing"), "model.routing",
 				      "static with topology.%s", routes_text(routes->by));
+	if ((routes->by == IBCC_ROUTES_DATELINES || routes->by == IBCC_ROUTES_MINIMAL) &&
+	    s->model.vls < 2)
+		return ibcc_yaml_want(y, e, ibcc_yaml_get(y, sy->topology, "routes"),
+				      "topology.routes", "model.vls: 2 or more with it");
 	for (i = 0; i < t->n_ports; i++) {
 		t->port[i].op_vls = s->model.vls;
 		if (t->port[i].peer != IBCC_NONE && t->port[i].mtu_bytes < s->model.packet_bytes) {
@@ -91,6 +97,13 @@ static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 		rc = ibcc_route_compute_up_down(t, routes->root, routes->n_roots);
 		break;
 	case IBCC_ROUTES_IN_ORDER: rc = ibcc_route_compute_in_order(t, &routes->grid); break;
+	case IBCC_ROUTES_DATELINES:
+		s->datelines = routes->grid;
+		rc = ibcc_route_compute_in_order(t, &routes->grid);
+		if (!rc)
+			rc = ibcc_route_set_datelines(t, &routes->grid);
+		break;
+	case IBCC_ROUTES_MINIMAL: rc = ibcc_route_compute_minimal(t, &routes->groups); break;
 	case IBCC_ROUTES_TABLES: return ibcc_forwarding_load(routes->tables, t, e);
 	}
 	if (rc)
@@ -160,6 +173,10 @@ static void read_parts(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 		ibcc_yaml_error(y, e, sy->events, "events", "%s", strerror(ENOMEM));
 	if (sy->cc)
 		ibcc_scenario_read_cc(y, sy->cc, s, e);
+	if (s->datelines.n_dims && sy->dcqcn && ibcc_yaml_get(y, sy->dcqcn, "cnp_sl"))
+		ibcc_yaml_want(y, e, ibcc_yaml_get(y, sy->dcqcn, "cnp_sl"), "dcqcn.cnp_sl",
+			       "no cnp_sl with topology.routes datelines, by which each path has "
+			       "an SL");
 	if (s->cc.enabled && s->model.dcqcn.enabled)
 		ibcc_yaml_error(y, e, sy->dcqcn, "dcqcn",
 				"want congestion_control or dcqcn, not both enabled");

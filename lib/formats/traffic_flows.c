@@ -125,7 +125,7 @@ static int expand_pair(struct traffic *tr, const struct traffic_yaml *ty, struct
 		       struct ibcc_yaml_errors *e)
 {
 	const struct ibcc_topo *t = tr->s->topo;
-	struct origin o = { .item = n, .use = { .but = IBCC_NONE } };
+	struct origin o = { .item = n, .use = { .but = IBCC_NONE, .sl = ty->sl } };
 
 	o.use.from = ibcc_topo_ca_port(t, src);
 	o.use.to = dst == IBCC_NONE ? IBCC_NONE : ibcc_topo_ca_port(t, dst);

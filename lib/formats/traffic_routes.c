@@ -17,21 +17,26 @@
  * OpenSM made them, so the advice is for OpenSM: updn and ftree need no further VLs to be free of
  * deadlock, as a dump of forwarding tables says nothing of VLs.
  */
-static int check_cycle(const struct ibcc_yaml *y, const struct ibcc_topo *t,
+static int check_cycle(const struct ibcc_yaml *y, const struct ibcc_scenario *s,
 		       struct ibcc_route_use *use, uint32_t n_uses, bool tables,
 		       struct ibcc_yaml_errors *e)
 {
-	char name[IBCC_DESC_BYTES + 32], list[SHOWN * (sizeof(name) + 2) + 8] = "";
-	uint32_t out[SHOWN], n, i;
+	char name[IBCC_DESC_BYTES + 32], list[SHOWN * (sizeof(name) + 8) + 8] = "";
+	struct ibcc_route_lane out[SHOWN];
+	uint32_t n, i;
 	size_t len = 0;
-	int rc = ibcc_route_find_cycle(t, use, n_uses, out, SHOWN, &n);
+	int rc = ibcc_route_find_cycle(s->topo, s->datelines.n_dims ? &s->datelines : NULL, use,
+				       n_uses, out, SHOWN, &n);
 
 	if (rc || !n)
 		return rc;
 	for (i = 0; i < n && i < SHOWN; i++) {
-		ibcc_topo_port_name(t, out[i], name, sizeof(name));
+		ibcc_topo_port_name(s->topo, out[i].port, name, sizeof(name));
 		len += (size_t)snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "",
 					name);
+		if (s->model.vls > 1)
+			len += (size_t)snprintf(list + len, sizeof(list) - len, " VL %u",
+						out[i].vl);
 	}
 	if (n > SHOWN)
 		snprintf(list + len, sizeof(list) - len, " ...");
@@ -41,8 +46,9 @@ static int check_cycle(const struct ibcc_yaml *y, const struct ibcc_topo *t,
 			n, list,
 			tables ? "other flows, or in topology.tables a dump from OpenSM with "
 				 "routing_engine updn or ftree"
-			       : "routes: up-down, other flows, or links whose shortest paths make "
-				 "no circle, such as a tree");
+			       : "routes: up-down, datelines (torus) or minimal (dragonfly), other "
+				 "flows, or links whose shortest paths make no circle, such as a "
+				 "tree");
 	return -EINVAL;
 }
 
@@ -181,7 +187,7 @@ int ibcc_traffic_check_routes(const struct ibcc_yaml *y, const struct traffic *t
 		return -ENOMEM;
 	for (uint32_t i = 0; i < tr->s->n_flows; i++)
 		use[i] = tr->origin[i].use;
-	rc = check_cycle(y, t, use, tr->s->n_flows, tables, e);
+	rc = check_cycle(y, tr->s, use, tr->s->n_flows, tables, e);
 	free(use);
 	return rc;
 }

@@ -182,15 +182,15 @@ static uint32_t add_senders(const struct ibcc_topo *t, bool *has, struct ibcc_ro
 	return n;
 }
 
-static void say_loop(struct ibcc_text *x, const struct ibcc_topo *t, const uint32_t *out,
-		     uint32_t n)
+static void say_loop(struct ibcc_text *x, const struct ibcc_topo *t,
+		     const struct ibcc_route_lane *out, uint32_t n)
 {
 	bool vls = false;
 
 	ibcc_text_add(x, "the routes make a credit loop of %u links (", n);
 	for (uint32_t i = 0; i < n && i < LOOP_SHOWN; i++) {
-		ibcc_text_add(x, "%s%s", i ? ", " : "", name_of(t, out[i]).text);
-		vls |= t->port[out[i]].op_vls > 1;
+		ibcc_text_add(x, "%s%s", i ? ", " : "", name_of(t, out[i].port).text);
+		vls |= t->port[out[i].port].op_vls > 1;
 	}
 	ibcc_text_add(x,
 		      "%s). When their buffers are full, they block each other for ever%s. Use "
@@ -206,12 +206,14 @@ int ibcc_faults_find_loop(const struct ibcc_topo *t, struct ibcc_why *text)
 	bool *has = calloc(t->n_nodes + 1u, sizeof(*has));
 	struct ibcc_route_use *use = calloc(t->n_nodes + 1u, sizeof(*use));
 	struct ibcc_text x = { text->text, sizeof(text->text), 0 };
-	uint32_t out[LOOP_SHOWN], n = 0;
+	struct ibcc_route_lane out[LOOP_SHOWN];
+	uint32_t n = 0;
 	int rc = has && use ? 0 : -ENOMEM;
 
 	text->text[0] = '\0';
 	if (!rc)
-		rc = ibcc_route_find_cycle(t, use, add_senders(t, has, use), out, LOOP_SHOWN, &n);
+		rc = ibcc_route_find_cycle(t, NULL, use, add_senders(t, has, use), out, LOOP_SHOWN,
+					   &n);
 	if (!rc && n)
 		say_loop(&x, t, out, n);
 	free(has);

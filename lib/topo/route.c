@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Static routes: following the forwarding tables of a topology, and computing tables for
- * generated fabrics (shortest paths, up/down: route_up_down.c, by dimensions: route_grid.c).
+ * generated fabrics (shortest paths, up/down: route_up_down.c, by dimensions: route_grid.c, by
+ * groups: route_groups.c).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -140,6 +141,8 @@ static bool leads_on(const struct ibcc_topo *t, const struct route_work *w, uint
 		return false;
 	if (w->grid)
 		return ibcc_route_in_order(w->grid, from, to, target);
+	if (w->groups)
+		return ibcc_route_in_groups(w->groups, from, to, target);
 	if (!w->rank)
 		return true;
 	return w->down[from] ? w->down[to] && !ibcc_route_is_up(t, w, from, to)
@@ -197,6 +200,10 @@ static void find_distances(const struct ibcc_topo *t, struct route_work *w, uint
 {
 	if (w->rank) {
 		ibcc_route_up_down(t, w, target);
+		return;
+	}
+	if (w->groups) {
+		ibcc_route_by_groups(t, w, target);
 		return;
 	}
 	for (uint32_t i = 0; i < t->n_nodes; i++)
@@ -272,9 +279,9 @@ static void free_work(const struct ibcc_topo *t, struct route_work *w)
 }
 
 static int compute(struct ibcc_topo *t, bool up_down, const uint32_t *root, uint32_t n_roots,
-		   const struct ibcc_route_grid *grid)
+		   const struct ibcc_route_grid *grid, const struct ibcc_route_groups *groups)
 {
-	struct route_work w = { .grid = grid };
+	struct route_work w = { .grid = grid, .groups = groups };
 	uint16_t *lid = calloc(IBCC_LID_MAX + 1, sizeof(*lid));
 	uint32_t next = 1;
 	int ret = lid ? alloc_work(t, &w, up_down) : -ENOMEM;
@@ -307,15 +314,22 @@ out:
 
 int ibcc_route_compute(struct ibcc_topo *t)
 {
-	return compute(t, false, NULL, 0, NULL);
+	return compute(t, false, NULL, 0, NULL, NULL);
 }
 
 int ibcc_route_compute_up_down(struct ibcc_topo *t, const uint32_t *root, uint32_t n_roots)
 {
-	return compute(t, true, root, n_roots, NULL);
+	return compute(t, true, root, n_roots, NULL, NULL);
 }
 
 int ibcc_route_compute_in_order(struct ibcc_topo *t, const struct ibcc_route_grid *g)
 {
-	return compute(t, false, NULL, 0, g);
+	return compute(t, false, NULL, 0, g, NULL);
+}
+
+int ibcc_route_compute_minimal(struct ibcc_topo *t, const struct ibcc_route_groups *g)
+{
+	int rc = compute(t, false, NULL, 0, NULL, g);
+
+	return rc ? rc : ibcc_route_set_group_lanes(t, g);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Working memory of the computation of forwarding tables; private to route.c, route_up_down.c and
- * route_grid.c.
+/* Working memory of the computation of forwarding tables; private to route.c, route_up_down.c,
+ * route_grid.c and route_groups.c.
  */
 #ifndef IBCC_TOPO_ROUTE_TABLES_H
 #define IBCC_TOPO_ROUTE_TABLES_H
@@ -17,7 +17,8 @@ struct route_work {
 	uint32_t *high; /* all switches, the highest first */
 	uint32_t n_high;
 	bool *down; /* the route from here to the destination's switch only goes down */
-	const struct ibcc_route_grid *grid; /* for dimension-order routes, else NULL */
+	const struct ibcc_route_grid *grid;     /* for dimension-order routes, else NULL */
+	const struct ibcc_route_groups *groups; /* for minimal routes of a dragonfly, else NULL */
 	uint8_t **lft;
 	uint32_t lft_len;
 };
@@ -41,5 +42,15 @@ void ibcc_route_up_down(const struct ibcc_topo *t, struct route_work *w, uint32_
 /* Is a hop towards a switch one in the first dimension in which there is a way to go? */
 bool ibcc_route_in_order(const struct ibcc_route_grid *g, uint32_t from, uint32_t to,
 			 uint32_t target);
+
+/* Sets dist of all switches of a dragonfly for its minimal routes to a switch. */
+void ibcc_route_by_groups(const struct ibcc_topo *t, struct route_work *w, uint32_t target);
+
+/* Is a hop towards a switch within the group, or to the group of that switch? */
+bool ibcc_route_in_groups(const struct ibcc_route_groups *g, uint32_t from, uint32_t to,
+			  uint32_t target);
+
+/* Sets the SL to VL tables of these routes. -ENOMEM. */
+int ibcc_route_set_group_lanes(struct ibcc_topo *t, const struct ibcc_route_groups *g);
 
 #endif

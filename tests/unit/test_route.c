@@ -225,15 +225,15 @@ static struct ibcc_topo *ring(uint32_t n)
 }
 
 /* Of all hosts, which are the first nodes, to all. */
-static void find_cycle(const struct ibcc_topo *t, uint32_t hosts, uint32_t *out, uint32_t max,
-		       uint32_t *n)
+static void find_cycle(const struct ibcc_topo *t, uint32_t hosts, struct ibcc_route_lane *out,
+		       uint32_t max, uint32_t *n)
 {
 	struct ibcc_route_use use[64];
 
 	assert_true(hosts <= 64);
 	for (uint32_t i = 0; i < hosts; i++)
-		use[i] = (struct ibcc_route_use){ fabric_port(t, i, 1), IBCC_NONE, IBCC_NONE };
-	assert_int_equal(ibcc_route_find_cycle(t, use, hosts, out, max, n), 0);
+		use[i] = (struct ibcc_route_use){ fabric_port(t, i, 1), IBCC_NONE, IBCC_NONE, 0 };
+	assert_int_equal(ibcc_route_find_cycle(t, NULL, use, hosts, out, max, n), 0);
 }
 
 /* With five switches each way round is some route's of two hops, so that each output depends on the
@@ -242,23 +242,24 @@ static void find_cycle(const struct ibcc_topo *t, uint32_t hosts, uint32_t *out,
 static void test_cycles(void **state)
 {
 	struct ibcc_topo *t = ring(5);
-	uint32_t out[5], n = 77;
+	struct ibcc_route_lane out[5];
+	uint32_t n = 77;
 	uint8_t num;
 
 	(void)state;
 	find_cycle(t, 5, out, 5, &n);
 	assert_int_equal(n, 5);
-	num = t->port[out[0]].num;
+	num = t->port[out[0].port].num;
 	assert_true(num == 2 || num == 3);
 	for (uint32_t i = 0; i < n; i++) {
-		assert_int_equal(t->port[out[i]].num, num);
-		assert_int_equal(t->port[t->port[out[i]].peer].node,
-				 t->port[out[(i + 1) % 5]].node);
+		assert_int_equal(t->port[out[i].port].num, num);
+		assert_int_equal(t->port[t->port[out[i].port].peer].node,
+				 t->port[out[(i + 1) % 5].port].node);
 	}
-	out[1] = 77;
+	out[1].port = 77;
 	find_cycle(t, 5, out, 1, &n);
 	assert_int_equal(n, 5);
-	assert_int_equal(out[1], 77);
+	assert_int_equal(out[1].port, 77);
 	ibcc_topo_free(t);
 
 	t = ring(3);

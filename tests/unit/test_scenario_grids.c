@@ -244,8 +244,8 @@ static void test_circles(void **state)
 	text_bad(HEAD "topology: {torus: {sizes: 5}, routes: dimension-order}\n" ALL,
 		 "%3:11: topology: got flows whose routes make a circle of 5 outputs that can "
 		 "block each other for ever (s0 port 2, s1 port 2, s2 port 2, s3 port 2 ...), want "
-		 "routes: up-down, other flows, or links whose shortest paths make no circle, such "
-		 "as a tree\n");
+		 "routes: up-down, datelines (torus) or minimal (dragonfly), other flows, or links "
+		 "whose shortest paths make no circle, such as a tree\n");
 }
 
 /* Two flows through the one link in the middle of a line have half of it each. */

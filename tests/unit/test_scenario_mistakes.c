@@ -57,8 +57,8 @@ static void test_mistakes_of_topology(void **state)
 		      "    [s/2, t/3], [t/2, u/3], [u/2, v/3], [v/2, w/3], [w/2, s/3]]\n",
 		 "%5:3: topology: got flows whose routes make a circle of 5 outputs that can block "
 		 "each other for ever (s port 2, t port 2, u port 2, v port 2 ...), want routes: "
-		 "up-down, other flows, or links whose shortest paths make no circle, such as a "
-		 "tree\n");
+		 "up-down, datelines (torus) or minimal (dragonfly), other flows, or links whose "
+		 "shortest paths make no circle, such as a tree\n");
 	text_bad(HEAD FLOW "topology:\n  nodes: [{host: [a, b]}, {switch: s, ports: 2}]\n"
 			   "  links: [[a, s/1]]\n",
 		 "%3:25: traffic.to: got \"b\", want a host that has a link\n");
