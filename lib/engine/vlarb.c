@@ -80,6 +80,8 @@ static uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl)
 static uint32_t table_send(struct ibcc_engine *e, uint32_t port, const struct ibcc_vlarb_table *t,
 			   struct vlarb_table_state *s)
 {
+	const struct vlarb_table_state was = *s;
+
 	/* Once around and back to the first entry, which then has new weight. */
 	for (unsigned int i = 0; i <= t->n && t->n; i++) {
 		uint32_t bytes = s->left > 0 ? send_vl(e, port, t->entry[s->at].vl) : 0;
@@ -92,6 +94,7 @@ static uint32_t table_send(struct ibcc_engine *e, uint32_t port, const struct ib
 		s->at = (uint8_t)(s->at + 1 < t->n ? s->at + 1 : 0);
 		s->left = t->entry[s->at].weight;
 	}
+	*s = was; /* how often a port looks in vain must not matter */
 	return 0;
 }
 
@@ -110,6 +113,7 @@ void ibcc_vlarb_send(struct ibcc_engine *e, uint32_t port)
 	}
 	sent = table_send(e, port, &a->low, &s->low);
 	if (!sent && s->high_left <= 0)
-		table_send(e, port, &a->high, &s->high);
-	s->high_left = high_limit(e);
+		sent = table_send(e, port, &a->high, &s->high);
+	if (sent)
+		s->high_left = high_limit(e);
 }
