@@ -113,7 +113,8 @@ static double mark_share(const struct ibcc_engine *e, const struct ibcc_dcqcn_pr
 	double queue = e->dcqcn->queue[outq].average, unit = 1, min, max;
 
 	if (p->percentage) {
-		queue = e->outq[outq].backlog;
+		/* What an idle port takes at once has not been a queue. */
+		queue = e->outq[outq].flags & OUTQ_FRESH ? 0 : e->outq[outq].backlog;
 		unit = ibcc_fab_mark_reference(e, outq / e->n_vls) / 100.0;
 	}
 	min = p->min * unit;
