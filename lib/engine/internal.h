@@ -255,8 +255,8 @@ struct arrivals {
 
 struct flow {
 	_Alignas(LINE_BYTES) uint32_t src_port;
-	uint32_t dst;   /* port that the packet at the head goes to */
-	uint32_t group; /* of that packet */
+	uint32_t group; /* of the packet at the head */
+	uint32_t dst;   /* port that it goes to */
 	union {
 		uint32_t ahead[2]; /* uniform: those of the next ones */
 		uint32_t qp;       /* else: of all packets */
@@ -370,13 +370,13 @@ struct ibcc_engine {
 	struct fab_scenario_event *scen;
 	uint32_t *dest, n_dest, *island; /* ports of uniform traffic by islands; of each node */
 	uint16_t *answering;             /* by place in `dest`; see all_answer() in traffic.c */
-	uint8_t *path_sl;                /* by two switches, from and to; NULL: flows have SLs */
 	struct lids *lid;                /* by port */
 	uint32_t n_lids;                 /* one more than the highest ever */
 	uint8_t *nowhere;                /* a table that leads there */
 	uint64_t injected, delivered, dropped, events;
 	int err; /* sticky: out of memory in the middle of an event */
 	uint64_t seed, discarded;
+	uint8_t *path_sl; /* by two switches, from and to; NULL: flows have SLs */
 	uint32_t exp_table[257]; /* ln(1 + i/256) in 2^-24 */
 	struct ibcc_model model;
 	struct ibcc_topo *topo;

@@ -2,9 +2,16 @@
 /* The model, in plain words and plain code.
  *
  * Links. In each direction a port at one end sends packets, one after the other, each in bytes * 8
- * / rate, into the buffer at the other. There is one virtual lane. The port has credits for what
- * the buffer has free, in blocks of 64 bytes, and sends a packet only if it has them for all of it.
- * They come back credit_delay + link_delay after the packet's last bit has left the buffer.
+ * / rate, into the buffer at the other. Each virtual lane (VL) has a buffer of its own. The port
+ * has credits for what the buffer has free, in blocks of 64 bytes, and sends a packet only if it
+ * has them for all of it. They come back credit_delay + link_delay after the packet's last bit has
+ * left the buffer.
+ *
+ * Or links have PAUSE. A port that holds more than its buffer less the headroom of what came in
+ * there stops its peer, and lets it go on when it is down to XON. A packet counts from its arrival
+ * until it begins to leave. A message takes credit_delay + link_delay, and the one that lets the
+ * peer go on starts when the packet's last bit has left. The headroom is large enough that none is
+ * lost.
  *
  * Switches cut through. A packet may leave when link_delay + switch_delay have passed since its
  * first bit was sent to the switch, and, where the output is faster than the input, as much later
@@ -16,6 +23,15 @@
  * for it. Without credits for the packet whose turn it is, it waits for some. A packet that comes
  * meanwhile from an input before that one takes the turn, and goes at once if it is short enough.
  * What an idle output takes has not waited; all other packets in the queues are its backlog.
+ *
+ * With several VLs, each output has such queues, a turn and a backlog for each of them. It serves a
+ * packet of each VL in turn, passing over those that have none or no credits. A packet for a VL
+ * without any comes to an output that is not sending: whether it has to wait is known when the
+ * output has chosen. Tables in place of the turns: each entry may send as long as it has weight
+ * left. The table of high priority goes first, until it has sent its limit. Then the low one may
+ * send a packet. A port that finds nothing to send keeps its place in both tables. Hosts choose by
+ * the tables, too, and without them as if there was one VL, passing over packets whose VL has no
+ * credits.
  *
  * Hosts have an endless send queue for each flow, whose packets have one size. They take, of the
  * flows that do not rest, the one that was served longest ago, or the one whose packet came first.
@@ -85,6 +101,7 @@ struct packet {
 	uint64_t came, sent;         /* into the send queue, its first bit on the link */
 	uint64_t allowed;            /* of the last packet of a message: when the window did */
 	unsigned int via;            /* port that sent it into the buffer that it is in, or NONE */
+	unsigned int vl;             /* of that buffer */
 };
 
 struct queue {
@@ -92,22 +109,44 @@ struct queue {
 	uint64_t served; /* of a flow: when it was last, in packets of its host */
 };
 
-/* One direction of a link, from a node to a node. */
-struct port {
-	unsigned int from, to;
-	uint32_t rate, credits;
-	bool busy;
-	uint64_t until;             /* when the packet that it sends, or sent last, ends */
+/* A VL of a port. */
+struct lane {
+	uint32_t credits;
 	struct queue queue[QUEUES]; /* at a switch by input, as `via`; at a host by flow */
 	/* Of a switch: the queue that was served last, packets to pass before one is marked. */
 	unsigned int last, skip;
 	uint64_t backlog, rng;
-	bool congested, starved, victim_mask;
+	bool congested, starved;
+	bool fresh; /* packets came that may not have to wait */
 	double average;
 	uint64_t stepped; /* when the average last moved */
+	struct queue cnp; /* of a host */
+};
+
+/* Where a port is in a table. */
+struct place {
+	unsigned int at;
+	int left; /* weight of the entry there */
+};
+
+/* One direction of a link, from a node to a node. */
+struct port {
+	unsigned int from, to;
+	uint32_t rate;
+	bool busy;
+	uint64_t until; /* when the packet that it sends, or sent last, ends */
+	struct lane lane[REF_VLS];
+	unsigned int turn; /* the VL that is next */
+	struct place high, low;
+	int high_left; /* bytes until the low table may send */
+	/* Of a switch. */
+	bool victim_mask;
+	/* PAUSE: it may not send; at the other end, what is held, and whether it was stopped. */
+	bool paused, stopped;
+	uint64_t held;
 	/* Of a host. */
 	uint64_t n_served, next_cnp;
-	struct queue cnp, received;
+	struct queue received;
 };
 
 struct flow {
@@ -142,7 +181,8 @@ enum what {
 	CHANGE,  /* of the case */
 	TAKEN,   /* port: its host has taken a packet */
 	HELD,    /* long enough: a packet at a port */
-	CREDIT,  /* blocks for a port */
+	CREDIT,  /* blocks for a port and VL */
+	PAUSE,   /* port: may not send any more, or may again */
 	HEADER,  /* of a packet for a port */
 	TAIL,    /* of a packet for a port's host */
 	FREE,    /* port: has sent its packet */
@@ -216,26 +256,70 @@ static struct packet *take(struct queue *q)
 	return p;
 }
 
+static uint32_t buffer_of(const struct ref *r, unsigned int node)
+{
+	const struct ref_case *c = r->c;
+
+	if (c->buffer[node])
+		return c->buffer[node];
+	return node < c->n_hosts ? c->host_buffer : c->switch_buffer;
+}
+
+/* The receiver at the end of a port's link stops it, or lets it go on. */
+static void stop_peer(struct ref *r, unsigned int port, uint64_t delay, bool stop)
+{
+	r->port[port].stopped = stop;
+	after(r, delay + r->c->credit_delay + r->c->link_delay, PAUSE, port, stop, NULL);
+}
+
+/* A packet comes into the buffer at the end of a port's link. */
+static void hold(struct ref *r, unsigned int port, const struct packet *p)
+{
+	struct port *o = &r->port[port];
+
+	o->held += bytes(r, p);
+	if (!r->c->pause.on)
+		return;
+	assert(o->held <= buffer_of(r, o->to));
+	if (!o->stopped && o->held > buffer_of(r, o->to) - r->c->pause.headroom)
+		stop_peer(r, port, 0, true);
+}
+
 /* A packet leaves the buffer that it is in. */
 static void give_back(struct ref *r, const struct packet *p, uint64_t leaves_in)
 {
-	if (p->via != NONE)
-		after(r, leaves_in + r->c->credit_delay + r->c->link_delay, CREDIT, p->via,
-		      blocks(r, p), NULL);
+	struct port *o;
+
+	if (p->via == NONE)
+		return;
+	o = &r->port[p->via];
+	o->held -= bytes(r, p);
+	if (!r->c->pause.on)
+		after(r, leaves_in + r->c->credit_delay + r->c->link_delay, CREDIT,
+		      p->via * REF_VLS + p->vl, blocks(r, p), NULL);
+	else if (o->stopped && o->held <= (uint64_t)buffer_of(r, o->to) * r->c->pause.xon / 1000)
+		stop_peer(r, p->via, leaves_in, false);
+}
+
+static bool may_send(const struct ref *r, const struct port *o, unsigned int vl,
+		     const struct packet *p)
+{
+	return r->c->pause.on ? !o->paused : o->lane[vl].credits >= blocks(r, p);
 }
 
 /* Puts a packet on the link; the port is free and has the credits. */
-static void send(struct ref *r, unsigned int port, struct packet *p)
+static void send(struct ref *r, unsigned int port, unsigned int vl, struct packet *p)
 {
 	struct port *o = &r->port[port];
 	uint64_t t = time_of(bytes(r, p), o->rate), link = r->c->link_delay;
 
 	o->busy = true;
 	o->until = r->now + t;
-	o->starved = false;
-	o->credits -= blocks(r, p);
+	o->lane[vl].starved = false;
+	o->lane[vl].credits -= r->c->pause.on ? 0 : blocks(r, p);
 	give_back(r, p, t);
 	p->via = port;
+	p->vl = vl;
 	if (o->to < r->c->n_hosts)
 		after(r, t + link, TAIL, 2 * o->to, 0, p);
 	else
@@ -244,89 +328,192 @@ static void send(struct ref *r, unsigned int port, struct packet *p)
 }
 
 /* The backlog has been the same since the average last moved. */
-static void move_average(const struct ref *r, struct port *o)
+static void move_average(const struct ref *r, struct lane *l)
 {
 	const struct ref_dcqcn *d = &r->c->dcqcn;
 
-	for (; d->on && o->stepped + d->step <= r->now; o->stepped += d->step)
-		o->average += ((double)o->backlog - o->average) * d->weight;
+	for (; d->on && l->stepped + d->step <= r->now; l->stepped += d->step)
+		l->average += ((double)l->backlog - l->average) * d->weight;
 }
 
-static void set_backlog(const struct ref *r, struct port *o, uint64_t n)
+static void set_backlog(const struct ref *r, struct lane *l, uint64_t n)
 {
 	uint64_t on = (16 - r->c->threshold) * (uint64_t)r->c->mark_reference / 16;
 
-	move_average(r, o);
-	o->backlog = n;
+	move_average(r, l);
+	l->backlog = n;
 	if (r->c->threshold && n > on)
-		o->congested = true;
+		l->congested = true;
 	else if (n <= on * r->c->hysteresis / 1000)
-		o->congested = false;
+		l->congested = false;
 }
 
-static bool waiting(const struct port *o)
+static bool waiting(const struct lane *l)
 {
 	for (unsigned int i = 0; i < QUEUES; i++)
-		if (o->queue[i].head)
+		if (l->queue[i].head)
 			return true;
 	return false;
 }
 
-static unsigned int draw_skip(const struct ref *r, struct port *o)
+static unsigned int draw_skip(const struct ref *r, struct lane *l)
 {
-	return r->c->marking_rate ? r->c->upto(&o->rng, 2 * r->c->marking_rate) : 0;
+	return r->c->marking_rate ? r->c->upto(&l->rng, 2 * r->c->marking_rate) : 0;
 }
 
-static void mark_by_queue(const struct ref *r, struct port *o, struct packet *p)
+static void mark_by_queue(const struct ref *r, struct lane *l, struct packet *p)
 {
 	const struct ref_dcqcn *d = &r->c->dcqcn;
 	unsigned int of = d->profile_of[r->c->flow[p->flow].sl];
 	const struct ref_profile *f = &d->profile[of ? of - 1 : 0];
 	double queue, share;
 
-	move_average(r, o);
-	queue = f->present ? (double)o->backlog : o->average;
+	move_average(r, l);
+	queue = f->present ? (double)l->backlog : l->average;
 	if (!of || p->cnp || p->fecn || queue <= f->min || queue < 1 ||
-	    (d->source_only && o->starved))
+	    (d->source_only && l->starved))
 		return;
 	share = queue > f->max ? 1 : f->percent / 100 * (queue - f->min) / (f->max - f->min);
-	p->fecn = share > 0 && r->c->upto(&o->rng, 999999) < share * 1e6;
+	p->fecn = share > 0 && r->c->upto(&l->rng, 999999) < share * 1e6;
 }
 
-static void mark(const struct ref *r, struct port *o, struct packet *p)
+static void mark(const struct ref *r, const struct port *o, struct lane *l, struct packet *p)
 {
 	if (r->c->dcqcn.on) {
-		mark_by_queue(r, o, p);
+		mark_by_queue(r, l, p);
 		return;
 	}
-	if (!o->congested || (o->starved && !o->victim_mask) || p->cnp || p->fecn ||
+	if (!l->congested || (l->starved && !o->victim_mask) || p->cnp || p->fecn ||
 	    blocks(r, p) < r->c->packet_size)
 		return;
-	p->fecn = !o->skip;
-	o->skip = o->skip ? o->skip - 1 : draw_skip(r, o);
+	p->fecn = !l->skip;
+	l->skip = l->skip ? l->skip - 1 : draw_skip(r, l);
+}
+
+/* Sends the packet of a VL whose turn it is. Returns its bytes; 0: there is none that may go. */
+static uint32_t switch_send(struct ref *r, unsigned int port, unsigned int vl)
+{
+	struct port *o = &r->port[port];
+	struct lane *l = &o->lane[vl];
+	unsigned int i = (l->last + 1) % QUEUES;
+	struct packet *p;
+
+	while (i != l->last && !l->queue[i].head)
+		i = (i + 1) % QUEUES;
+	if (!l->queue[i].head)
+		return 0;
+	if (!may_send(r, o, vl, l->queue[i].head)) {
+		l->starved = true;
+		return 0;
+	}
+	l->last = i;
+	p = take(&l->queue[i]);
+	mark(r, o, l, p);
+	if (p->waits)
+		set_backlog(r, l, l->backlog - bytes(r, p));
+	p->waits = false;
+	send(r, port, vl, p);
+	return bytes(r, p);
+}
+
+static uint32_t host_send(struct ref *r, unsigned int port, unsigned int vls);
+
+/* The entry of a table whose turn it is sends a packet, if it can, else the next one that can. */
+static uint32_t table_send(struct ref *r, unsigned int port, const struct ref_table *t,
+			   struct place *w)
+{
+	bool host = r->port[port].from < r->c->n_hosts;
+	const struct place was = *w;
+
+	for (unsigned int i = 0; t->n && i <= t->n; i++) {
+		unsigned int vl = t->entry[w->at].vl;
+		uint32_t n = 0;
+
+		if (w->left > 0)
+			n = host ? host_send(r, port, 1u << vl) : switch_send(r, port, vl);
+		w->left -= (int)((n + 63) / 64);
+		if (n)
+			return n;
+		w->at = (w->at + 1) % t->n;
+		w->left = t->entry[w->at].weight;
+	}
+	*w = was;
+	return 0;
+}
+
+static int full_limit(const struct ref *r)
+{
+	return r->c->high_limit ? r->c->high_limit * 4096 : 1;
+}
+
+static void tables_send(struct ref *r, unsigned int port)
+{
+	struct port *o = &r->port[port];
+	uint32_t n = o->high_left > 0 ? table_send(r, port, &r->c->high, &o->high) : 0;
+
+	if (n) {
+		o->high_left -= r->c->high_limit == 255 ? 0 : (int)n;
+		return;
+	}
+	n = table_send(r, port, &r->c->low, &o->low);
+	if (!n && o->high_left <= 0)
+		n = table_send(r, port, &r->c->high, &o->high);
+	if (n)
+		o->high_left = full_limit(r);
+}
+
+static bool by_tables(const struct ref *r)
+{
+	return r->c->high.n || r->c->low.n;
+}
+
+static unsigned int n_vls(const struct ref *r)
+{
+	return r->c->vls ? r->c->vls : 1;
+}
+
+/* An output has chosen: what is left of the packets that came just now has to wait. */
+static void settle(struct ref *r, struct lane *l)
+{
+	for (unsigned int i = 0; i < QUEUES && l->fresh; i++)
+		for (struct packet *p = l->queue[i].head; p; p = p->next) {
+			if (p->waits)
+				continue;
+			p->waits = true;
+			set_backlog(r, l, l->backlog + bytes(r, p));
+		}
+	l->fresh = false;
 }
 
 static void switch_look(struct ref *r, unsigned int port)
 {
 	struct port *o = &r->port[port];
-	unsigned int i = (o->last + 1) % QUEUES;
-	struct packet *p;
 
-	while (i != o->last && !o->queue[i].head)
-		i = (i + 1) % QUEUES;
-	if (!o->queue[i].head)
-		return;
-	if (o->credits < blocks(r, o->queue[i].head)) {
-		o->starved = true;
-		return;
+	if (by_tables(r)) {
+		tables_send(r, port);
+	} else {
+		for (unsigned int i = 0; i < n_vls(r); i++) {
+			unsigned int vl = (o->turn + i) % n_vls(r);
+
+			if (!switch_send(r, port, vl))
+				continue;
+			o->turn = (vl + 1) % n_vls(r);
+			break;
+		}
 	}
-	o->last = i;
-	p = take(&o->queue[i]);
-	mark(r, o, p);
-	if (p->waits)
-		set_backlog(r, o, o->backlog - bytes(r, p));
-	p->waits = false;
-	send(r, port, p);
+	for (unsigned int vl = 0; vl < n_vls(r); vl++)
+		settle(r, &o->lane[vl]);
+}
+
+/* The VL of a flow's packets, or of the answers to it, at a host. */
+static unsigned int host_vl(const struct ref *r, unsigned int flow)
+{
+	return r->c->flow[flow].sl % n_vls(r);
+}
+
+static struct queue *queue_of(struct ref *r, unsigned int flow)
+{
+	return &r->port[r->flow[flow].port].lane[host_vl(r, flow)].queue[flow];
 }
 
 static void new_packet(struct ref *r, unsigned int flow)
@@ -336,7 +523,7 @@ static void new_packet(struct ref *r, unsigned int flow)
 	*p = (struct packet){
 		.flow = flow, .to = r->c->flow[flow].to, .came = r->now, .via = NONE
 	};
-	put(&r->port[r->flow[flow].port].queue[flow], p);
+	put(queue_of(r, flow), p);
 }
 
 /* Of a closed flow, if the window allows it. */
@@ -351,7 +538,7 @@ static void next_packet(struct ref *r, unsigned int flow)
 		return;
 	new_packet(r, flow);
 	if (++f->n_came % s->message == 0)
-		r->port[f->port].queue[flow].tail->allowed = f->allowed[message % s->window];
+		queue_of(r, flow)->tail->allowed = f->allowed[message % s->window];
 }
 
 /* A packet of a flow is acknowledged, or taken without acknowledgements. */
@@ -488,35 +675,84 @@ static void rest(struct ref *r, unsigned int flow, uint32_t n)
 	after(r, t + delay, RESTED, flow, 0, NULL);
 }
 
-static void host_look(struct ref *r, unsigned int port)
+/* The notification of a host that waits longest, of those on certain VLs that may go. */
+static unsigned int cnp_lane(struct ref *r, const struct port *o, unsigned int vls)
+{
+	unsigned int best = NONE;
+
+	for (unsigned int vl = 0; vl < n_vls(r); vl++) {
+		const struct packet *p = o->lane[vl].cnp.head;
+
+		if (p && vls >> vl & 1 && may_send(r, o, vl, p) &&
+		    (best == NONE || p->came < o->lane[best].cnp.head->came))
+			best = vl;
+	}
+	return best;
+}
+
+/* Whether a flow's packet goes before another one's. */
+static bool before(const struct ref *r, const struct queue *a, const struct queue *b)
+{
+	return r->c->round_robin ? a->served < b->served : a->head->came < b->head->came;
+}
+
+/* The flow that a host serves next, of those on certain VLs whose first one may go. */
+static unsigned int next_flow(struct ref *r, const struct port *o, unsigned int vls)
+{
+	unsigned int best = NONE;
+
+	for (unsigned int vl = 0; vl < n_vls(r); vl++) {
+		const struct queue *q = o->lane[vl].queue;
+		unsigned int first = NONE;
+
+		for (unsigned int i = 0; i < r->c->n_flows && vls >> vl & 1; i++)
+			if (q[i].head && !r->flow[r->flow[i].holder].rests &&
+			    (first == NONE || before(r, &q[i], &q[first])))
+				first = i;
+		if (first == NONE || !may_send(r, o, vl, q[first].head))
+			continue;
+		if (best == NONE || before(r, &q[first], queue_of(r, best)))
+			best = first;
+	}
+	return best;
+}
+
+/* Sends a host's next packet on certain VLs. Returns its bytes; 0: there is none that may go. */
+static uint32_t host_send(struct ref *r, unsigned int port, unsigned int vls)
 {
 	struct port *o = &r->port[port];
-	struct queue *best = o->cnp.head ? &o->cnp : NULL;
+	unsigned int vl = cnp_lane(r, o, vls), flow;
 	struct packet *p;
+	struct queue *q;
 
-	for (unsigned int i = 0; i < r->c->n_flows && !o->cnp.head; i++) {
-		struct queue *q = &o->queue[i];
+	if (vl != NONE) {
+		p = take(&o->lane[vl].cnp);
+		send(r, port, vl, p);
+		return bytes(r, p);
+	}
+	flow = next_flow(r, o, vls);
+	if (flow == NONE)
+		return 0;
+	q = queue_of(r, flow);
+	p = take(q);
+	q->served = ++o->n_served;
+	p->sent = r->now;
+	r->flow[flow].count.sent++;
+	if (r->c->flow[flow].arrivals == REF_BACKLOGGED)
+		new_packet(r, flow);
+	if (r->c->flow[flow].arrivals == REF_CLOSED)
+		next_packet(r, flow);
+	rest(r, r->flow[flow].holder, bytes(r, p));
+	send(r, port, host_vl(r, flow), p);
+	return bytes(r, p);
+}
 
-		if (!q->head || r->flow[r->flow[i].holder].rests)
-			continue;
-		if (!best || (r->c->round_robin ? q->served < best->served
-						: q->head->came < best->head->came))
-			best = q;
-	}
-	if (!best || o->credits < blocks(r, best->head))
-		return;
-	p = take(best);
-	if (!p->cnp) {
-		best->served = ++o->n_served;
-		p->sent = r->now;
-		r->flow[p->flow].count.sent++;
-		if (r->c->flow[p->flow].arrivals == REF_BACKLOGGED)
-			new_packet(r, p->flow);
-		if (r->c->flow[p->flow].arrivals == REF_CLOSED)
-			next_packet(r, p->flow);
-		rest(r, r->flow[p->flow].holder, bytes(r, p));
-	}
-	send(r, port, p);
+static void host_look(struct ref *r, unsigned int port)
+{
+	if (by_tables(r))
+		tables_send(r, port);
+	else
+		host_send(r, port, (1u << n_vls(r)) - 1);
 }
 
 /* A port may have something to send. */
@@ -575,7 +811,8 @@ static bool notifies(struct ref *r, unsigned int port, struct flow *f)
 /* A host has an answer to send. */
 static void answer(struct ref *r, unsigned int port, struct packet *p)
 {
-	put(&r->port[port].cnp, p);
+	p->came = r->now;
+	put(&r->port[port].lane[host_vl(r, p->flow)].cnp, p);
 	look(r, port);
 }
 
@@ -626,30 +863,41 @@ static void taken(struct ref *r, unsigned int port)
 		answer(r, port, p);
 }
 
+/* The VL on which a packet leaves a switch. */
+static unsigned int vl_to(const struct ref *r, unsigned int port, const struct packet *p)
+{
+	unsigned int sl = r->c->flow[p->flow].sl;
+
+	return r->c->maps ? r->c->vl[p->via / 2][port / 2][sl] : sl % n_vls(r);
+}
+
 /* A packet comes to a switch's output. */
 static void come(struct ref *r, unsigned int port, struct packet *p)
 {
 	struct port *o = &r->port[port];
 	unsigned int input = r->c->fifo ? 0 : p->via;
+	bool any = false;
+	struct lane *l = &o->lane[vl_to(r, port, p)];
 
-	if (!waiting(o)) {
-		if (o->until == r->now)
-			o->busy = false;
-		put(&o->queue[input], p);
-		look(r, port);
-		if (!o->queue[input].head)
-			return;
-	} else {
-		put(&o->queue[input], p);
+	l->fresh |= !waiting(l) && o->until <= r->now;
+	for (unsigned int vl = 0; vl < n_vls(r); vl++)
+		any |= waiting(&o->lane[vl]);
+	/* An output that has sent just now takes what comes first. With tables, or PAUSE, it
+	 * chooses when all have come.
+	 */
+	if (!any && o->until == r->now && !by_tables(r) && !r->c->pause.on)
+		o->busy = false;
+	put(&l->queue[input], p);
+	if (!l->fresh) {
+		p->waits = true;
+		set_backlog(r, l, l->backlog + bytes(r, p));
 	}
-	p->waits = true;
-	set_backlog(r, o, o->backlog + bytes(r, p));
 	look(r, port); /* it may have the turn, and be shorter than what waits for credits */
 }
 
 static void happen(struct ref *r, const struct event *e)
 {
-	struct port *o = &r->port[e->who];
+	struct port *o = &r->port[e->who % PORTS]; /* where it is a port */
 	struct packet *p = e->packet;
 	unsigned int who = e->who;
 	struct limiter *l = &r->flow[who % REF_FLOWS].limiter; /* where it is a flow */
@@ -699,6 +947,7 @@ static void happen(struct ref *r, const struct event *e)
 	case CHANGE: r->sink[r->c->change[who].host] = r->c->change[who].rate; break;
 	case TAKEN: taken(r, who); break;
 	case HEADER:
+		hold(r, p->via, p);
 		in_t = time_of(bytes(r, p), r->port[p->via].rate);
 		out_t = time_of(bytes(r, p), o->rate);
 		if (in_t > out_t) {
@@ -708,14 +957,23 @@ static void happen(struct ref *r, const struct event *e)
 		/* fall through */
 	case HELD: come(r, who, p); break;
 	case TAIL:
+		hold(r, p->via, p);
 		put(&o->received, p);
 		if (o->received.head == p)
 			take_next(r, who);
 		break;
-	case FREE: o->busy = o->until > r->now; /* fall through */
-	case CREDIT:
-		o->credits += e->blocks;
+	case FREE:
+		o->busy = o->until > r->now;
 		look(r, who);
+		break;
+	case CREDIT:
+		r->port[who / REF_VLS].lane[who % REF_VLS].credits += e->blocks;
+		look(r, who / REF_VLS);
+		break;
+	case PAUSE:
+		o->paused = e->blocks;
+		if (!o->paused)
+			look(r, who);
 		break;
 	}
 }
@@ -780,13 +1038,13 @@ struct ref *ref_new(const struct ref_case *c)
 		o->to = l->end[1 - i % 2];
 		o->rate = l->rate;
 		o->victim_mask = l->victim_mask[i % 2];
-		o->rng = l->mark_seed[i % 2];
-		o->skip = draw_skip(r, o);
-		o->last = QUEUES - 1;
-		o->credits = (c->buffer[o->to]     ? c->buffer[o->to]
-			      : o->to < c->n_hosts ? c->host_buffer
-						   : c->switch_buffer) /
-			     64;
+		o->high_left = full_limit(r);
+		for (unsigned int vl = 0; vl < n_vls(r); vl++) {
+			o->lane[vl].rng = l->mark_seed[i % 2][vl];
+			o->lane[vl].skip = draw_skip(r, &o->lane[vl]);
+			o->lane[vl].last = QUEUES - 1;
+			o->lane[vl].credits = buffer_of(r, o->to) / 64;
+		}
 	}
 	for (unsigned int i = 0; i < c->n_hosts; i++) {
 		r->sink[i] = c->sink[i];

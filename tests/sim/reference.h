@@ -18,6 +18,8 @@
 #define REF_CCT     128u
 #define REF_OPEN    8u /* messages that a window allows at most */
 #define REF_CHANGES 4u
+#define REF_VLS     4u
+#define REF_ENTRIES 8u
 
 struct ref_case {
 	unsigned int n_hosts, n_switches, n_links, n_flows;
@@ -26,7 +28,7 @@ struct ref_case {
 		uint32_t rate;
 		/* Of the switch's port at that end. */
 		bool victim_mask[2];
-		uint64_t mark_seed[2]; /* seed of the random gaps between marks */
+		uint64_t mark_seed[2][REF_VLS]; /* seed of the random gaps between marks, by VL */
 	} link[REF_LINKS];
 	struct ref_flow { /* no two with the same hosts and service level: each is a queue pair */
 		unsigned int from, to, sl;
@@ -51,6 +53,30 @@ struct ref_case {
 	bool acks;        /* hosts answer each packet, not only marked ones */
 	bool round_robin; /* hosts serve flows in turn, not packets in order of arrival */
 	bool fifo; /* a switch's output serves packets in order of arrival, not inputs in turn */
+	/* VLs; 0 counts as 1. A host has VL = SL modulo vls, and so has a switch unless `maps`:
+	 * then a packet that came by a link and goes on by another one has the VL of these two and
+	 * its SL.
+	 */
+	unsigned int vls;
+	bool maps;
+	unsigned char vl[REF_LINKS][REF_LINKS][16];
+	/* All ports choose among VLs by two tables (IBA volume 1, 7.6.9), or in turn if both are
+	 * empty; hosts then do not look at VLs.
+	 */
+	struct ref_table {
+		unsigned int n;
+		struct ref_table_entry {
+			unsigned int vl;
+			int weight; /* 64 bytes */
+		} entry[REF_ENTRIES];
+	} high, low;
+	int high_limit; /* 4096 bytes; 0: a packet; 255: none */
+	/* PAUSE in place of credits, with one VL. */
+	struct ref_pause {
+		bool on;
+		uint32_t headroom;
+		unsigned int xon; /* permille of the buffer */
+	} pause;
 	unsigned int n_changes;
 	struct ref_change { /* from a time on, a host takes payload at another rate */
 		uint64_t at;

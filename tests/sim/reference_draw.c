@@ -263,14 +263,92 @@ struct draw ref_draw(uint64_t seed, bool dcqcn, bool plain)
 	return d;
 }
 
-/* Where the generator of a switch's port starts, by which the engine draws what passes between
- * marks. */
+static void draw_table(struct ref_table *t, const struct ref_case *c, uint64_t *rng)
+{
+	t->n = among(rng, 0, REF_ENTRIES - REF_VLS);
+	for (unsigned int i = 0; i < t->n; i++)
+		t->entry[i] =
+			(struct ref_table_entry){ ibcc_rng_below(rng, c->vls),
+						  (int)among(rng, 0, percent(rng, 70) ? 255 : 8) };
+}
+
+static bool is_there(const struct ref_case *c, const struct ref_flow *f, unsigned int sl)
+{
+	for (unsigned int i = 0; i < c->n_flows; i++)
+		if (c->flow[i].from == f->from && c->flow[i].to == f->to && c->flow[i].sl == sl)
+			return true;
+	return false;
+}
+
+static void draw_vls(struct ref_case *c, uint64_t *rng)
+{
+	c->vls = among(rng, 2, REF_VLS);
+	for (unsigned int i = 0; i < c->n_flows; i++) {
+		unsigned int sl = ibcc_rng_below(rng, 16);
+
+		if (!is_there(c, &c->flow[i], sl))
+			c->flow[i].sl = sl;
+	}
+	c->maps = percent(rng, 60);
+	for (unsigned int i = 0; c->maps && i < c->n_links; i++)
+		for (unsigned int k = 0; k < c->n_links; k++)
+			for (unsigned int sl = 0; sl < 16; sl++)
+				c->vl[i][k][sl] = (unsigned char)ibcc_rng_below(rng, c->vls);
+	if (percent(rng, 40))
+		return;
+	draw_table(&c->high, c, rng);
+	draw_table(&c->low, c, rng);
+	/* Each VL is served by one of them. */
+	for (unsigned int vl = 0; vl < c->vls; vl++) {
+		struct ref_table *t = percent(rng, 50) ? &c->high : &c->low;
+
+		t->entry[t->n++] = (struct ref_table_entry){ vl, (int)among(rng, 1, 255) };
+	}
+	c->high_limit = percent(rng, 20) ? 255 : (int)ibcc_rng_below(rng, 10);
+}
+
+/* The headroom takes what comes until PAUSE has an effect, and two packets; buffers have as much
+ * above XON. With one more packet a port can be let go on again.
+ */
+static void draw_pause(struct ref_case *c, uint64_t *rng)
+{
+	uint32_t most = 0;
+
+	for (unsigned int i = 0; i < c->n_links; i++)
+		most = c->link[i].rate > most ? c->link[i].rate : most;
+	c->pause.on = true;
+	c->pause.headroom = (uint32_t)((2 * c->link_delay + c->switch_delay + c->credit_delay) *
+				       most / 8000000) +
+			    3 * (c->packet + 64);
+	c->pause.xon = among(rng, 0, 500);
+	for (unsigned int i = 0; i < REF_NODES; i++)
+		if (c->buffer[i])
+			c->buffer[i] += 2 * c->pause.headroom;
+	c->switch_buffer += 2 * c->pause.headroom;
+	c->host_buffer += 2 * c->pause.headroom;
+}
+
+struct draw ref_draw_lanes(uint64_t seed, bool dcqcn)
+{
+	struct draw d = ref_draw(seed, dcqcn, false);
+	uint64_t rng = seed ^ 0x6c616e65;
+
+	if (percent(&rng, 25))
+		draw_pause(&d.c, &rng);
+	else
+		draw_vls(&d.c, &rng);
+	return d;
+}
+
+/* Where the generator of a switch's port and VL starts, by which the engine draws what passes
+ * between marks. */
 static uint64_t mark_seed(const struct ref_case *c, uint64_t engine, unsigned int node,
-			  unsigned int num)
+			  unsigned int num, unsigned int vl)
 {
 	uint64_t port = 2 * c->n_hosts + (REF_SWITCH_PORTS + 1) * (node - c->n_hosts) + num;
+	uint64_t place = port * (c->vls ? c->vls : 1) + vl;
 
-	return (engine ^ (c->dcqcn.on ? 0x6463 : 0x6d61726b)) + (port << 32);
+	return (engine ^ (c->dcqcn.on ? 0x6463 : 0x6d61726b)) + (place << 32);
 }
 
 static unsigned int upto(uint64_t *state, unsigned int n)
@@ -298,9 +376,9 @@ void ref_vary(struct draw *d, uint64_t seed)
 	for (unsigned int i = 0; i < 2 * d->c.n_links; i++) {
 		node = d->c.link[i / 2].end[i % 2];
 		used[node]++;
-		if (node >= d->c.n_hosts)
-			d->c.link[i / 2].mark_seed[i % 2] =
-				mark_seed(&d->c, engine, node, used[node]);
+		for (unsigned int vl = 0; vl < REF_VLS && node >= d->c.n_hosts; vl++)
+			d->c.link[i / 2].mark_seed[i % 2][vl] =
+				mark_seed(&d->c, engine, node, used[node], vl);
 	}
 	for (unsigned int i = 0; i < d->c.n_flows; i++) {
 		of_flow = engine ^ (uint64_t)i << 32;

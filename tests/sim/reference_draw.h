@@ -23,6 +23,11 @@ struct draw {
  */
 struct draw ref_draw(uint64_t seed, bool dcqcn, bool plain);
 
+/* A case of those, on several VLs, or with PAUSE: with SL to VL tables by input and output, and
+ * tables by which ports choose among VLs, or without.
+ */
+struct draw ref_draw_lanes(uint64_t seed, bool dcqcn);
+
 /* The same case with other starts and other chances: those that the engine takes by its seed, so
  * that both see the same packets come.
  */

@@ -2,7 +2,8 @@
 /* The engine against the small reference simulator (reference.h), on cases by chance.
  *
  * SEED=n makes n the seed of the first case, CASES=n their number: a case that fails prints what
- * repeats it alone. Each number is a case with annex A10 and another one with DCQCN.
+ * repeats it alone. Each number is a case with annex A10 and another one with DCQCN, and both once
+ * more on several VLs or with PAUSE.
  */
 #include <stdlib.h>
 
@@ -13,6 +14,7 @@
 
 enum { DEFAULT_SEED = 1, DEFAULT_CASES = 200, SPREAD = 5 };
 enum { DCQCN_SEED = 330001, DCQCN_CASES = 60 };
+enum { LANES_SEED = 403001, LANES_CASES = 100 };
 
 /* ---- The same for the engine ---- */
 
@@ -42,6 +44,37 @@ static struct ibcc_topo *topo_of(const struct ref_case *c, struct ibcc_cc_port_m
 	return t;
 }
 
+/* As the case has them, by links; a switch's ports are in the order of its links. */
+static void set_lanes(struct ibcc_topo *t, const struct ref_case *c)
+{
+	unsigned int used[REF_NODES] = { 0 }, num[REF_LINKS][2];
+
+	for (unsigned int i = 0; i < 2 * c->n_links; i++)
+		num[i / 2][i % 2] = ++used[c->link[i / 2].end[i % 2]];
+	for (uint32_t i = 0; i < t->n_ports; i++)
+		t->port[i].op_vls = (uint8_t)c->vls;
+	for (unsigned int i = 0; i < 2 * c->n_links && c->maps; i++)
+		for (unsigned int k = 0; k < 2 * c->n_links; k++) {
+			unsigned int node = c->link[i / 2].end[i % 2];
+
+			if (node >= c->n_hosts && node == c->link[k / 2].end[k % 2])
+				assert_int_equal(ibcc_topo_set_sl2vl(t, node, num[i / 2][i % 2],
+								     num[k / 2][k % 2],
+								     c->vl[i / 2][k / 2]),
+						 0);
+		}
+}
+
+static struct ibcc_vlarb_table table_of(const struct ref_table *t)
+{
+	struct ibcc_vlarb_table to = { .n = (uint8_t)t->n };
+
+	for (unsigned int i = 0; i < t->n; i++)
+		to.entry[i] = (struct ibcc_vlarb_entry){ (uint8_t)t->entry[i].vl,
+							 (uint8_t)t->entry[i].weight };
+	return to;
+}
+
 static struct ibcc_model model_of(const struct draw *d)
 {
 	const struct ref_case *c = &d->c;
@@ -63,6 +96,15 @@ static struct ibcc_model model_of(const struct draw *d)
 	m.arbitration = c->fifo ? IBCC_ARBITRATION_FIFO : IBCC_ARBITRATION_INPUT;
 	m.hca_service = c->round_robin ? IBCC_HCA_ROUND_ROBIN : IBCC_HCA_ARRIVAL;
 	m.dcqcn = d->d;
+	m.vls = (uint8_t)(c->vls ? c->vls : 1);
+	m.vlarb.high = table_of(&c->high);
+	m.vlarb.low = table_of(&c->low);
+	m.vlarb.high_limit = (uint8_t)c->high_limit;
+	if (c->pause.on) {
+		m.flow_control = IBCC_FLOW_CONTROL_PAUSE;
+		m.pause_headroom_bytes = c->pause.headroom;
+		m.pause_xon_permille = (uint16_t)c->pause.xon;
+	}
 	return m;
 }
 
@@ -146,9 +188,12 @@ static struct counts by_engine(const struct draw *d, uint64_t seed)
 	struct ibcc_cc_port_mask mask[REF_NODES] = { 0 };
 	struct ibcc_topo *t = topo_of(&d->c, mask);
 	struct ibcc_model m = model_of(d);
-	struct ibcc_engine *e = engine_new(t, &m, seed);
 	struct counts n = { 0 };
+	struct ibcc_engine *e;
 
+	if (d->c.vls)
+		set_lanes(t, &d->c);
+	e = engine_new(t, &m, seed);
 	for (unsigned int i = 0; i < d->c.n_hosts + d->c.n_switches; i++)
 		if (d->c.buffer[i])
 			assert_int_equal(ibcc_engine_set_buffer(e, i, d->c.buffer[i]), 0);
@@ -257,6 +302,9 @@ static void print_case(const struct draw *d)
 		      (unsigned long long)c->credit_delay, (unsigned long long)c->becn_delay,
 		      c->round_robin ? "round robin" : "by arrival", c->acks ? "ACKs" : "no ACKs",
 		      (unsigned long long)d->from, (unsigned long long)d->until);
+	print_message("  %u VLs%s, tables of %u and %u, limit %u; PAUSE %d, headroom %u, XON %u\n",
+		      c->vls, c->maps ? " by input and output" : "", c->high.n, c->low.n,
+		      (unsigned int)c->high_limit, c->pause.on, c->pause.headroom, c->pause.xon);
 	print_message("  outputs serve %s; %u changes of sinks\n",
 		      c->fifo ? "in order of arrival" : "inputs in turn", c->n_changes);
 	for (unsigned int i = 0; i < c->n_links; i++)
@@ -327,11 +375,14 @@ static unsigned int late(const struct draw *d, uint64_t seed, const struct count
 	return n;
 }
 
+enum draws { PLAIN, MORE, LANES };
+
 /* Flows that differ by more than what chance makes of either. */
-static unsigned int differ(uint64_t seed, bool dcqcn, bool plain, unsigned int *exact)
+static unsigned int differ(uint64_t seed, bool dcqcn, enum draws draws, unsigned int *exact)
 {
 	struct counts e[SPREAD], r[SPREAD];
-	struct draw d = ref_draw(seed, dcqcn, plain);
+	struct draw d = draws == LANES ? ref_draw_lanes(seed, dcqcn)
+				       : ref_draw(seed, dcqcn, draws == PLAIN);
 	unsigned int n = 0, all = 0;
 
 	for (unsigned int k = 0; k < (n ? SPREAD : 1u); k++) {
@@ -381,13 +432,13 @@ static uint64_t number(const char *name, uint64_t otherwise)
 	return text && *text ? strtoull(text, NULL, 0) : otherwise;
 }
 
-static void cases(uint64_t first, uint64_t n, bool dcqcn, bool plain)
+static void cases(uint64_t first, uint64_t n, bool dcqcn, enum draws draws)
 {
 	unsigned int failed = 0, exact = 0;
 
 	print_message("SEED=%llu CASES=%llu\n", (unsigned long long)first, (unsigned long long)n);
 	for (uint64_t seed = first; seed < first + n; seed++) {
-		if (!differ(seed, dcqcn, plain, &exact))
+		if (!differ(seed, dcqcn, draws, &exact))
 			continue;
 		failed++;
 		print_message("FAILED: SEED=%llu CASES=1\n", (unsigned long long)seed);
@@ -400,7 +451,7 @@ static void cases(uint64_t first, uint64_t n, bool dcqcn, bool plain)
 static void cases_by_chance(void **state)
 {
 	(void)state;
-	cases(number("SEED", DEFAULT_SEED), number("CASES", DEFAULT_CASES), false, false);
+	cases(number("SEED", DEFAULT_SEED), number("CASES", DEFAULT_CASES), false, MORE);
 }
 
 /* Cases in which the two once differed, by what they have in common. */
@@ -409,35 +460,48 @@ static void cases_that_differed(void **state)
 	static const struct {
 		uint64_t seed;
 		bool dcqcn;
+		enum draws draws;
 	} all[] = {
 		/* An ACK comes from an input whose turn is before that of a packet without credits.
 		 */
-		{ 400014, false },
-		{ 400233, false },
-		{ 400098, true },
+		{ 400014, false, PLAIN },
+		{ 400233, false, PLAIN },
+		{ 400098, true, PLAIN },
 		/* A host has answers on several service levels to send. */
-		{ 400193, false },
-		{ 400037, true },
+		{ 400193, false, PLAIN },
+		{ 400037, true, PLAIN },
+		/* Ports look at their tables in vain: that moves no turn. */
+		{ 403037, false, LANES },
+		{ 403089, false, LANES },
+		/* What an idle port takes is no queue, with PAUSE and with tables. */
+		{ 403016, true, LANES },
+		{ 403018, true, LANES },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		cases(all[i].seed, 1, all[i].dcqcn, true);
+		cases(all[i].seed, 1, all[i].dcqcn, all[i].draws);
 }
 
 static void dcqcn_by_chance(void **state)
 {
 	(void)state;
-	cases(number("SEED", DCQCN_SEED), number("CASES", DCQCN_CASES), true, false);
+	cases(number("SEED", DCQCN_SEED), number("CASES", DCQCN_CASES), true, MORE);
+}
+
+static void lanes_by_chance(void **state)
+{
+	(void)state;
+	cases(number("SEED", LANES_SEED), number("CASES", LANES_CASES), false, LANES);
+	cases(number("SEED", LANES_SEED), number("CASES", LANES_CASES), true, LANES);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_port_chooses_last),
-		cmocka_unit_test(cases_that_differed),
-		cmocka_unit_test(cases_by_chance),
-		cmocka_unit_test(dcqcn_by_chance),
+		cmocka_unit_test(a_port_chooses_last), cmocka_unit_test(cases_that_differed),
+		cmocka_unit_test(cases_by_chance),     cmocka_unit_test(dcqcn_by_chance),
+		cmocka_unit_test(lanes_by_chance),
 	};
 
 	return cmocka_run_group_tests_name("reference", tests, NULL, NULL);
