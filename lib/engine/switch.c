@@ -40,7 +40,9 @@ static void maybe_mark(struct ibcc_engine *e, uint32_t port, struct outq *q, str
 
 	if (!(q->flags & OUTQ_UNMASKED) && q->flags & OUTQ_STARVED)
 		return;
-	if (k->flags & (PKT_CTRL | PKT_FECN) || e->blocks[kind] < v->blocks)
+	/* By bytes, as packets have no blocks of credits with PAUSE. */
+	if (k->flags & (PKT_CTRL | PKT_FECN) ||
+	    e->bytes[kind] + IBCC_LINK_CREDIT_BYTES - 1 < v->blocks * IBCC_LINK_CREDIT_BYTES)
 		return;
 	if (v->skip) {
 		v->skip--;
