@@ -82,6 +82,15 @@ int ibcc_engine_set_switch_port_cc(struct ibcc_engine *e, uint32_t node, unsigne
 				   const struct ibcc_cc_sw_port_element *v);
 int ibcc_engine_set_ca_cc(struct ibcc_engine *e, uint32_t port, const struct ibcc_cc_ca_setting *v);
 int ibcc_engine_set_cct(struct ibcc_engine *e, uint32_t port, const struct ibcc_cct *v);
+/* DCQCN at a port from now on, in place of the model's: how a switch's port marks, or how an
+ * adapter notifies and reacts. `enabled` false: it does nothing of this. The members cnp_per_port,
+ * cnp_sl, shaper_per_lid and source_only stay as the model has them. Limiters go on at their rates,
+ * under the new parameters; without reaction they end. -EINVAL also for values that a model may not
+ * have; without DCQCN in the model, right values have no effect.
+ */
+int ibcc_engine_set_dcqcn(struct ibcc_engine *e, uint32_t port, const struct ibcc_dcqcn *d);
+/* DCQCN at a port, as it works now. NULL: the model has none, or there is no such port. */
+const struct ibcc_dcqcn *ibcc_engine_dcqcn(const struct ibcc_engine *e, uint32_t port);
 
 /* Counters of a port since the start; never reset, never saturating: the agents do that. */
 struct ibcc_engine_port {
@@ -95,6 +104,10 @@ struct ibcc_engine_port {
 	uint64_t rcv_fecn, rcv_becn;
 	uint64_t sl_rcv_fecn[16], sl_rcv_becn[16], sl_xmit_bytes[16];
 	uint64_t mark_fecn; /* packets that this port marked */
+	/* Of an adapter under DCQCN: CNPs that it sent, and those that came and slowed it down, or
+	 * did not because it does not react.
+	 */
+	uint64_t cnp_sent, cnp_handled, cnp_ignored;
 	uint64_t dropped;
 	uint64_t backlog_bytes; /* waiting at a switch for this output now, from all inputs */
 	/* With PAUSE: time that this port was not allowed to send; how often it stopped its peer;

@@ -128,6 +128,10 @@ struct ibcc_dcqcn {
 	 */
 	uint8_t aqs_weight, aqs_time;
 	bool source_only; /* an output that waited for credits does not mark, as in annex A10 */
+	/* Of an adapter, for ibcc_engine_set_dcqcn(): it does not answer marked packets; it does
+	 * not slow down for a CNP. No scenario sets them.
+	 */
+	bool no_notify, no_react;
 	struct ibcc_dcqcn_profile {
 		/* min and max are percent of the reference that Threshold has, and the queue is the
 		 * present one. Else they are bytes, and the queue is the average.

@@ -20,6 +20,9 @@ static void add_counters(struct ibcc_engine_port *sum, const struct ibcc_engine_
 	sum->rcv_becn += v->rcv_becn;
 	sum->mark_fecn += v->mark_fecn;
 	sum->dropped += v->dropped;
+	sum->cnp_sent += v->cnp_sent;
+	sum->cnp_handled += v->cnp_handled;
+	sum->cnp_ignored += v->cnp_ignored;
 	for (i = 0; i < 16; i++) {
 		sum->vl_xmit_wait_ps[i] += v->vl_xmit_wait_ps[i];
 		sum->vl_xmit_time_cong_ps[i] += v->vl_xmit_time_cong_ps[i];

@@ -98,6 +98,8 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 	sent_by_sl(e, port, out);
 	if (e->eth)
 		ibcc_eth_port_read(e, port, out);
+	if (e->dcqcn)
+		ibcc_dcqcn_port_read(e, port, out);
 	return 0;
 }
 

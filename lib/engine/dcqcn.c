@@ -41,6 +41,23 @@ static const struct ibcc_dcqcn *model(const struct ibcc_engine *e)
 	return &e->model.dcqcn;
 }
 
+/* What holds at a port. */
+static const struct ibcc_dcqcn *at(const struct ibcc_engine *e, uint32_t port)
+{
+	return e->dcqcn->own && e->dcqcn->has_own[port] ? &e->dcqcn->own[port] : model(e);
+}
+
+/* What holds at the adapter of a queue pair. */
+static const struct ibcc_dcqcn *at_source(const struct ibcc_engine *e, uint32_t qp)
+{
+	return at(e, e->group[e->qp[qp].group].port);
+}
+
+static bool reacts(const struct ibcc_dcqcn *d)
+{
+	return d->enabled && !d->no_react;
+}
+
 static bool profiles_valid(const struct ibcc_dcqcn *d)
 {
 	for (unsigned int i = 0; i < IBCC_DCQCN_PROFILES; i++)
@@ -53,18 +70,19 @@ static bool profiles_valid(const struct ibcc_dcqcn *d)
 	return true;
 }
 
-bool ibcc_dcqcn_model_valid(const struct ibcc_model *m)
+static bool values_valid(const struct ibcc_dcqcn *d)
 {
-	const struct ibcc_dcqcn *d = &m->dcqcn;
-
-	if (!d->enabled)
-		return true;
-	return !m->bcn.enabled && d->aqs_time <= TIME_MAX && d->aqs_weight <= WEIGHT_MAX &&
+	return d->aqs_time <= TIME_MAX && d->aqs_weight <= WEIGHT_MAX &&
 	       (d->cnp_sl < 16 || d->cnp_sl == IBCC_DCQCN_PACKET_SL) && profiles_valid(d) &&
 	       d->rp.rpg_time_reset_us && d->rp.dce_tcp_rtt_us &&
 	       d->rp.rate_reduce_monitor_period_us && d->rp.rpg_min_rate_mbps &&
 	       d->rp.rpg_gd < 16 && d->rp.rpg_min_dec_fac <= 100 &&
 	       d->rp.dce_tcp_g <= IBCC_DCQCN_ONE && d->rp.initial_alpha_value <= IBCC_DCQCN_ONE;
+}
+
+bool ibcc_dcqcn_model_valid(const struct ibcc_model *m)
+{
+	return !m->dcqcn.enabled || (!m->bcn.enabled && values_valid(&m->dcqcn));
 }
 
 int ibcc_dcqcn_build(struct ibcc_engine *e)
@@ -77,7 +95,8 @@ int ibcc_dcqcn_build(struct ibcc_engine *e)
 	if (!x)
 		return -ENOMEM;
 	x->queue = calloc(e->n_outqs + 1u, sizeof(*x->queue));
-	if (!x->queue)
+	x->cnps = calloc(e->n_ports + 1u, sizeof(*x->cnps));
+	if (!x->queue || !x->cnps)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < e->n_outqs; i++)
 		x->queue[i].rng = (e->seed ^ MARK_SEED) + ((uint64_t)i << 32);
@@ -88,17 +107,27 @@ void ibcc_dcqcn_free(struct ibcc_engine *e)
 {
 	if (!e->dcqcn)
 		return;
+	free(e->dcqcn->own);
+	free(e->dcqcn->has_own);
+	free(e->dcqcn->cnps);
 	free(e->dcqcn->queue);
 	free(e->dcqcn->limiter);
 	free(e->dcqcn->next_cnp_ps);
 	free(e->dcqcn);
 }
 
+/* Steps of averaging from time 0 to now. */
+static uint64_t steps_of(const struct ibcc_engine *e, const struct ibcc_dcqcn *d)
+{
+	return e->now_ps / ((uint64_t)STEP_PS << d->aqs_time);
+}
+
 void ibcc_dcqcn_backlog(struct ibcc_engine *e, uint32_t outq)
 {
+	const struct ibcc_dcqcn *d = at(e, outq / e->n_vls);
 	struct dcqcn_queue *q = &e->dcqcn->queue[outq];
-	double backlog = e->outq[outq].backlog, stays = 1 - 1.0 / (1u << model(e)->aqs_weight);
-	uint64_t steps = e->now_ps / ((uint64_t)STEP_PS << model(e)->aqs_time);
+	double backlog = e->outq[outq].backlog, stays = 1 - 1.0 / (1u << d->aqs_weight);
+	uint64_t steps = steps_of(e, d);
 
 	if (steps == q->steps)
 		return;
@@ -126,14 +155,15 @@ static double mark_share(const struct ibcc_engine *e, const struct ibcc_dcqcn_pr
 
 void ibcc_dcqcn_mark(struct ibcc_engine *e, uint32_t port, uint32_t outq, struct pkt *k)
 {
-	unsigned int profile = model(e)->sl2profile[k->sl];
+	const struct ibcc_dcqcn *d = at(e, port);
+	unsigned int profile = d->enabled ? d->sl2profile[k->sl] : 0;
 	double share;
 
 	ibcc_dcqcn_backlog(e, outq);
 	if (!profile || k->flags & (PKT_CTRL | PKT_FECN) ||
-	    (model(e)->source_only && e->outq[outq].flags & OUTQ_STARVED))
+	    (d->source_only && e->outq[outq].flags & OUTQ_STARVED))
 		return;
-	share = mark_share(e, &model(e)->profile[profile - 1], outq);
+	share = mark_share(e, &d->profile[profile - 1], outq);
 	if (share <= 0 ||
 	    ibcc_rng_below(&e->dcqcn->queue[outq].rng, MARK_SCALE) >= share * MARK_SCALE)
 		return;
@@ -141,25 +171,37 @@ void ibcc_dcqcn_mark(struct ibcc_engine *e, uint32_t port, uint32_t outq, struct
 	e->stat[port].mark++;
 }
 
-bool ibcc_dcqcn_answers(struct ibcc_engine *e, const struct hca *h, const struct pkt *k)
+/* Whether enough time has passed since the last CNP. If so, it is counted from now. */
+static bool is_time_for_cnp(struct ibcc_engine *e, const struct ibcc_dcqcn *d, const struct hca *h,
+			    const struct pkt *k)
 {
 	struct fab_dcqcn *x = e->dcqcn;
-	bool per_port = model(e)->cnp_per_port;
-	uint32_t at = per_port ? (uint32_t)(h - e->hca) : k->qp;
+	bool per_port = d->cnp_per_port;
+	uint32_t i = per_port ? (uint32_t)(h - e->hca) : k->qp;
 	uint32_t all = per_port ? e->n_hca : e->n_qp;
 
-	if (!model(e)->min_time_between_cnps_us)
+	if (!d->min_time_between_cnps_us)
 		return true;
-	if (at >= x->n_cnp) {
+	if (i >= x->n_cnp) {
 		e->err = ibcc_fab_grow(&x->next_cnp_ps, &x->cap_cnp, all, sizeof(*x->next_cnp_ps));
 		if (e->err)
 			return false;
 		while (x->n_cnp < all)
 			x->next_cnp_ps[x->n_cnp++] = 0;
 	}
-	if (e->now_ps < x->next_cnp_ps[at])
+	if (e->now_ps < x->next_cnp_ps[i])
 		return false;
-	x->next_cnp_ps[at] = e->now_ps + model(e)->min_time_between_cnps_us * IBCC_PS_PER_US;
+	x->next_cnp_ps[i] = e->now_ps + d->min_time_between_cnps_us * IBCC_PS_PER_US;
+	return true;
+}
+
+bool ibcc_dcqcn_answers(struct ibcc_engine *e, const struct hca *h, const struct pkt *k)
+{
+	const struct ibcc_dcqcn *d = at(e, h->port);
+
+	if (!d->enabled || d->no_notify || !is_time_for_cnp(e, d, h, k))
+		return false;
+	e->dcqcn->cnps[h->port].sent++;
 	return true;
 }
 
@@ -194,8 +236,11 @@ void ibcc_dcqcn_notified(struct ibcc_engine *e, uint32_t pkt)
 	uint32_t port = e->flow[k->flow].src_port;
 	struct fab_dcqcn *x = e->dcqcn;
 
-	if (e->hca[e->port[port].owner].no_cc)
+	if (e->hca[e->port[port].owner].no_cc || !reacts(at(e, port))) {
+		x->cnps[port].ignored++;
 		return;
+	}
+	x->cnps[port].handled++;
 	if (x->n_limiter < e->n_qp) {
 		e->err = ibcc_fab_grow(&x->limiter, &x->cap_limiter, e->n_qp, sizeof(*x->limiter));
 		if (e->err)
@@ -203,7 +248,7 @@ void ibcc_dcqcn_notified(struct ibcc_engine *e, uint32_t pkt)
 		while (x->n_limiter < e->n_qp)
 			x->limiter[x->n_limiter++] = (struct ibcc_dcqcn_limiter){ .on = false };
 	}
-	ibcc_dcqcn_cnp(&model(e)->rp, &x->limiter[holder(e, k->qp)],
+	ibcc_dcqcn_cnp(&at(e, port)->rp, &x->limiter[holder(e, k->qp)],
 		       e->speed[e->port[port].speed].rate_mbps, e->now_ps);
 }
 
@@ -219,7 +264,9 @@ void ibcc_dcqcn_sent_by(struct ibcc_engine *e, uint32_t qp, unsigned int kind)
 	if (of >= e->dcqcn->n_limiter)
 		return;
 	l = &e->dcqcn->limiter[of];
-	ibcc_dcqcn_sent(&model(e)->rp, l, e->bytes[kind], e->now_ps);
+	if (!reacts(at_source(e, qp)))
+		*l = (struct ibcc_dcqcn_limiter){ .on = false };
+	ibcc_dcqcn_sent(&at_source(e, qp)->rp, l, e->bytes[kind], e->now_ps);
 	if (!l->on)
 		return;
 	ready_ps = e->now_ps + (uint64_t)(e->bytes[kind] * 8e6 / l->mbps);
@@ -239,9 +286,65 @@ uint32_t ibcc_dcqcn_limit_mbps(const struct ibcc_engine *e, uint32_t qp)
 	if (qp == NONE)
 		return 0;
 	of = holder(e, qp);
-	if (of >= e->dcqcn->n_limiter)
+	if (of >= e->dcqcn->n_limiter || !reacts(at_source(e, qp)))
 		return 0;
 	l = e->dcqcn->limiter[of]; /* a copy: reading changes nothing */
-	ibcc_dcqcn_advance(&model(e)->rp, &l, e->now_ps);
+	ibcc_dcqcn_advance(&at_source(e, qp)->rp, &l, e->now_ps);
 	return l.on ? (uint32_t)lround(fmax(l.mbps, 1)) : 0;
+}
+
+void ibcc_dcqcn_port_read(const struct ibcc_engine *e, uint32_t port, struct ibcc_engine_port *out)
+{
+	const struct dcqcn_cnps *c = &e->dcqcn->cnps[port];
+
+	out->cnp_sent = c->sent;
+	out->cnp_handled = c->handled;
+	out->cnp_ignored = c->ignored;
+}
+
+/* Makes room for what ports have of their own. */
+static int own_new(struct ibcc_engine *e)
+{
+	struct fab_dcqcn *x = e->dcqcn;
+
+	if (x->own)
+		return 0;
+	x->has_own = calloc(e->n_ports + 1u, sizeof(*x->has_own));
+	x->own = x->has_own ? calloc(e->n_ports + 1u, sizeof(*x->own)) : NULL;
+	if (x->own)
+		return 0;
+	free(x->has_own);
+	x->has_own = NULL;
+	return -ENOMEM;
+}
+
+int ibcc_engine_set_dcqcn(struct ibcc_engine *e, uint32_t port, const struct ibcc_dcqcn *d)
+{
+	const struct ibcc_dcqcn *m = model(e);
+	struct ibcc_dcqcn *own;
+
+	if (port >= e->n_ports || !values_valid(d))
+		return -EINVAL;
+	if (!e->dcqcn)
+		return 0;
+	if (own_new(e))
+		return -ENOMEM;
+	for (unsigned int vl = 0; vl < e->n_vls; vl++)
+		ibcc_dcqcn_backlog(e, port * e->n_vls + vl);
+	own = &e->dcqcn->own[port];
+	*own = *d;
+	own->cnp_per_port = m->cnp_per_port;
+	own->cnp_sl = m->cnp_sl;
+	own->shaper_per_lid = m->shaper_per_lid;
+	own->source_only = m->source_only;
+	e->dcqcn->has_own[port] = true;
+	/* The length of a step may differ from now on. */
+	for (unsigned int vl = 0; vl < e->n_vls; vl++)
+		e->dcqcn->queue[port * e->n_vls + vl].steps = steps_of(e, own);
+	return 0;
+}
+
+const struct ibcc_dcqcn *ibcc_engine_dcqcn(const struct ibcc_engine *e, uint32_t port)
+{
+	return e->dcqcn && port < e->n_ports ? at(e, port) : NULL;
 }

@@ -12,7 +12,16 @@ struct dcqcn_queue {
 	uint64_t rng;
 };
 
+/* CNPs of an adapter's port. */
+struct dcqcn_cnps {
+	uint64_t sent, handled, ignored;
+};
+
 struct fab_dcqcn {
+	/* What ports have of their own, and which port has it; NULL: the model's at all. */
+	struct ibcc_dcqcn *own;
+	bool *has_own;
+	struct dcqcn_cnps *cnps;            /* by port */
 	struct dcqcn_queue *queue;          /* by outq */
 	struct ibcc_dcqcn_limiter *limiter; /* by queue pair; its holder's counts (dcqcn.c) */
 	uint32_t cap_limiter, n_limiter;
@@ -39,6 +48,8 @@ void ibcc_dcqcn_sent_by(struct ibcc_engine *e, uint32_t qp, unsigned int kind);
  * NONE. One of them is the queue pair itself.
  */
 uint32_t ibcc_dcqcn_sharer(const struct ibcc_engine *e, uint32_t qp, unsigned int sl);
+/* Adds what a port has counted. */
+void ibcc_dcqcn_port_read(const struct ibcc_engine *e, uint32_t port, struct ibcc_engine_port *out);
 /* The rate of a queue pair's limiter, at least 1; 0: it has none, or is not limited. */
 uint32_t ibcc_dcqcn_limit_mbps(const struct ibcc_engine *e, uint32_t qp);
 

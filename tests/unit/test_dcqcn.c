@@ -2,6 +2,7 @@
 /* DCQCN in the engine: averages, marks, CNPs and limiters by arithmetic. Hosts a, b and c at a
  * switch; packets of 1000 bytes, 40 Gb/s, so that a packet takes 200 ns.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "engines.h"
@@ -289,6 +290,134 @@ static void limiters(void **state)
 	}
 }
 
+/* A port's own profile from now on, and none. The switch's other ports keep the model's. */
+static void marks_of_one_port(void **state)
+{
+	struct ibcc_dcqcn own;
+	struct star x;
+	uint64_t marks;
+
+	(void)state;
+	star_model(&x);
+	x.model.dcqcn.min_time_between_cnps_us = 131071;
+	star_start(&x);
+	x.e->hca[x.e->port[fabric_port(x.topo, A, 1)].owner].no_cc = true;
+	queue_to_c(&x)->average = 5000;
+	star_flow(&x, A, 0);
+	engine_run(x.e, 1000ull * 200000);
+	assert_int_equal(star_port(&x, SWITCH, 3).mark_fecn, 0);
+	own = *ibcc_engine_dcqcn(x.e, fabric_port(x.topo, SWITCH, 3));
+	assert_int_equal(own.profile[0].min, 10000);
+	own.profile[0] = (struct ibcc_dcqcn_profile){ .min = 0, .max = 10000, .percent = 20 };
+	assert_int_equal(ibcc_engine_set_dcqcn(x.e, fabric_port(x.topo, SWITCH, 3), &own), 0);
+	assert_int_equal(ibcc_engine_dcqcn(x.e, fabric_port(x.topo, SWITCH, 1))->profile[0].min,
+			 10000);
+	/* Halfway between 0 and max: 10 % of 10000 packets, with a deviation of 30. */
+	engine_run(x.e, 11000ull * 200000);
+	marks = star_port(&x, SWITCH, 3).mark_fecn;
+	assert_in_range(marks, 1000 - 110, 1000 + 110);
+	own.enabled = false;
+	assert_int_equal(ibcc_engine_set_dcqcn(x.e, fabric_port(x.topo, SWITCH, 3), &own), 0);
+	engine_run(x.e, 12000ull * 200000);
+	assert_int_equal(star_port(&x, SWITCH, 3).mark_fecn, marks);
+	star_free(&x);
+}
+
+/* An average goes on where it was when the length of its steps changes. */
+static void average_of_one_port(void **state)
+{
+	struct ibcc_dcqcn own;
+	struct star x;
+	uint32_t port;
+
+	(void)state;
+	star_model(&x);
+	x.model.dcqcn.aqs_weight = 2;
+	x.model.dcqcn.aqs_time = 1;
+	star_start(&x);
+	port = fabric_port(x.topo, SWITCH, 3);
+	x.e->outq[port].backlog = 8000;
+	x.e->now_ps = 128000;
+	own = *ibcc_engine_dcqcn(x.e, port);
+	own.aqs_weight = 1;
+	own.aqs_time = 0;
+	assert_int_equal(ibcc_engine_set_dcqcn(x.e, port, &own), 0);
+	assert_true(queue_to_c(&x)->average == 2000);
+	x.e->now_ps = 128000 + 64000;
+	ibcc_dcqcn_backlog(x.e, port);
+	assert_true(queue_to_c(&x)->average == 5000);
+	star_free(&x);
+}
+
+/* All packets are marked. CNPs are counted where they are sent and where they come; a sender that
+ * does not react ignores them, and a receiver that does not notify sends none.
+ */
+static void adapters_of_their_own(void **state)
+{
+	struct ibcc_engine_port sender, receiver;
+	struct ibcc_dcqcn own;
+	struct star x;
+
+	(void)state;
+	star_model(&x);
+	x.model.dcqcn.rp.rpg_min_rate_mbps = 10000;
+	star_start(&x);
+	queue_to_c(&x)->average = 30000;
+	star_flow(&x, A, 0);
+	engine_run(x.e, 100 * US);
+	sender = star_port(&x, A, 1);
+	receiver = star_port(&x, C, 1);
+	assert_true(sender.cnp_handled > 0 && sender.cnp_handled == sender.rcv_becn);
+	assert_int_equal(sender.cnp_ignored, 0);
+	/* One or two are on their way. */
+	assert_in_range(receiver.cnp_sent - sender.cnp_handled, 0, 2);
+	assert_true(engine_flow_read(x.e, 0).limit_mbps > 0);
+	own = *ibcc_engine_dcqcn(x.e, fabric_port(x.topo, A, 1));
+	own.no_react = true;
+	assert_int_equal(ibcc_engine_set_dcqcn(x.e, fabric_port(x.topo, A, 1), &own), 0);
+	assert_int_equal(engine_flow_read(x.e, 0).limit_mbps, 0);
+	engine_run(x.e, 200 * US);
+	assert_int_equal(star_port(&x, A, 1).cnp_handled, sender.cnp_handled);
+	/* At the whole rate of the link there are 500 packets, and CNPs, in 100 us. */
+	assert_in_range(star_port(&x, A, 1).cnp_ignored, 480, 500);
+	own.no_react = false;
+	own.rp.rpg_min_rate_mbps = 20000;
+	assert_int_equal(ibcc_engine_set_dcqcn(x.e, fabric_port(x.topo, A, 1), &own), 0);
+	engine_run(x.e, 400 * US);
+	assert_int_equal(engine_flow_read(x.e, 0).limit_mbps, 20000);
+	own = *ibcc_engine_dcqcn(x.e, fabric_port(x.topo, C, 1));
+	own.no_notify = true;
+	assert_int_equal(ibcc_engine_set_dcqcn(x.e, fabric_port(x.topo, C, 1), &own), 0);
+	receiver = star_port(&x, C, 1);
+	engine_run(x.e, 500 * US);
+	assert_int_equal(star_port(&x, C, 1).cnp_sent, receiver.cnp_sent);
+	assert_true(star_port(&x, C, 1).rcv_fecn > receiver.rcv_fecn);
+	star_free(&x);
+}
+
+/* Values that no model may have are refused, and without DCQCN right ones have no effect. */
+static void wrong_values_of_a_port(void **state)
+{
+	struct ibcc_dcqcn own;
+	struct star x;
+
+	(void)state;
+	star_model(&x);
+	star_start(&x);
+	own = x.model.dcqcn;
+	assert_int_equal(ibcc_engine_set_dcqcn(x.e, 9999, &own), -EINVAL);
+	own.profile[2].percent = 101;
+	assert_int_equal(ibcc_engine_set_dcqcn(x.e, 0, &own), -EINVAL);
+	ibcc_engine_free(x.e);
+	x.model.dcqcn.enabled = false;
+	star_start(&x);
+	assert_null(ibcc_engine_dcqcn(x.e, 0));
+	assert_int_equal(ibcc_engine_set_dcqcn(x.e, 0, &own), -EINVAL);
+	own.profile[2].percent = 100;
+	assert_int_equal(ibcc_engine_set_dcqcn(x.e, 0, &own), 0);
+	star_free(&x);
+}
+
 /* The loop closes, with the parameters of the paper: two senders share the link, it stays busy, and
  * buffers never run full. */
 static void the_loop(void **state)
@@ -332,11 +461,19 @@ static void the_loop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(averages),         cmocka_unit_test(marks_in_proportion),
-		cmocka_unit_test(profiles_by_sl),   cmocka_unit_test(present_backlog),
-		cmocka_unit_test(marks_of_victims), cmocka_unit_test(times_between_cnps),
-		cmocka_unit_test(sl_of_cnps),       cmocka_unit_test(limiters),
+		cmocka_unit_test(averages),
+		cmocka_unit_test(marks_in_proportion),
+		cmocka_unit_test(profiles_by_sl),
+		cmocka_unit_test(present_backlog),
+		cmocka_unit_test(marks_of_victims),
+		cmocka_unit_test(times_between_cnps),
+		cmocka_unit_test(sl_of_cnps),
+		cmocka_unit_test(limiters),
 		cmocka_unit_test(the_loop),
+		cmocka_unit_test(marks_of_one_port),
+		cmocka_unit_test(average_of_one_port),
+		cmocka_unit_test(adapters_of_their_own),
+		cmocka_unit_test(wrong_values_of_a_port),
 	};
 
 	return cmocka_run_group_tests_name("dcqcn", tests, NULL, NULL);
