@@ -202,20 +202,21 @@ static int set_errors(const struct ibcc_requests *q, const char *node, double v)
 
 static int set_nvidia_cc(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
+	uint32_t n;
+	int err = ibcc_sim_fabric_find(q->fabric, node, &n);
 
-	if (k)
-		k->vendor_cc = v != 0 ? IBCC_NVIDIA_CC_ON : IBCC_NVIDIA_CC_OFF;
-	return k ? 0 : -ENOENT;
+	return err ? err
+		   : ibcc_agents_set_nvidia_cc(ibcc_sim_fabric_agents(q->fabric), n,
+					       v != 0 ? IBCC_NVIDIA_CC_ON : IBCC_NVIDIA_CC_OFF);
 }
 
 static int set_ai_rate(const struct ibcc_requests *q, const char *node, double v)
 {
-	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
+	uint32_t n;
+	int err = ibcc_sim_fabric_find(q->fabric, node, &n);
 
-	if (k)
-		k->ai_rate_mbps = (uint16_t)v;
-	return k ? 0 : -ENOENT;
+	return err ? err
+		   : ibcc_agents_set_ai_rate(ibcc_sim_fabric_agents(q->fabric), n, (uint16_t)v);
 }
 
 static int set_parameters(const struct ibcc_requests *q, const char *node, double v)

@@ -44,10 +44,9 @@ struct ibcc_agent_quirks {
 	uint16_t sent_permille, wait_permille, marks_permille;
 	/* SymbolErrorCounter of its ports, in permille of the packets received: a bad cable. */
 	uint16_t errors_permille;
-	enum ibcc_nvidia_cc vendor_cc;
-	uint16_t ai_rate_mbps; /* rpg_ai_rate of its HCARPParameters; 0: the factory's */
-	bool no_parameters;    /* is silent to NVIDIA's attributes of parameters */
-	bool adaptive;         /* see struct ibcc_profile */
+	bool nvidia_cc;     /* has NVIDIA's control (ibcc_agents_set_nvidia_cc()) */
+	bool no_parameters; /* is silent to NVIDIA's attributes of parameters */
+	bool adaptive;      /* see struct ibcc_profile */
 	uint16_t adaptive_sls;
 	/* The rate of TimeStamp is off by this many thousandths, faster if positive. With -1000 it
 	 * stands still at zero.
@@ -122,6 +121,16 @@ uint16_t ibcc_agents_loss(const struct ibcc_agents *a, uint32_t node);
 
 /* Settings of all nodes from the start, as if written by MADs. 0 or -EINVAL. */
 int ibcc_agents_load(struct ibcc_agents *a, const struct ibcc_static_cc *cc);
+
+/* NVIDIA's control at a node: it has none, or it is off or on, as if a MAD had set the bits for
+ * that. All other settings stay. Where the engine's model has DCQCN, that works at the node as its
+ * settings say; a node without NVIDIA's control works as the model says. 0, -EINVAL or -ENOMEM.
+ */
+int ibcc_agents_set_nvidia_cc(struct ibcc_agents *a, uint32_t node, enum ibcc_nvidia_cc v);
+/* Sets rpg_ai_rate of an adapter in Mb/s, as somebody might have done by hand; 0: the factory's. 0,
+ * -EINVAL or -ENOMEM.
+ */
+int ibcc_agents_set_ai_rate(struct ibcc_agents *a, uint32_t node, uint16_t mbps);
 
 /* A node reboots: its congestion control settings and its CC_Key are gone. 0 or -EINVAL. */
 int ibcc_agents_forget(struct ibcc_agents *a, uint32_t node);

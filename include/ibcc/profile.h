@@ -36,7 +36,8 @@ struct ibcc_profile {
 	uint64_t cc_key;
 	bool cc_key_protect;
 	uint16_t cc_key_lease_s;
-	int nvidia_cc; /* enum ibcc_nvidia_cc: what it says of that; it does nothing */
+	int nvidia_cc;    /* enum ibcc_nvidia_cc, at the start */
+	bool fixed_marks; /* its marking profiles are in bytes only, not in percent of the buffer */
 	/* A switch that can route adaptively, and the SLs for which it reports that it does. The
 	 * engine nevertheless follows the forwarding tables.
 	 */

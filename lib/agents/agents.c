@@ -25,6 +25,7 @@ static void state_free(struct ibcc_agents *a)
 		free(a->cc[i].regs.element);
 	free(a->cc);
 	free(a->port);
+	free(a->vendor);
 	free(a->no_cc);
 	free(a->loss_permille);
 	free(a->quirks);
@@ -43,7 +44,8 @@ static void adopt(struct ibcc_agents *a, uint32_t node, const struct ibcc_profil
 		a->profile[node].tick = a->o.wait_tick;
 	a->quirks[node].no_wait = a->profile[node].no_wait;
 	a->quirks[node].qlogic = a->profile[node].qlogic;
-	a->quirks[node].vendor_cc = (enum ibcc_nvidia_cc)a->profile[node].nvidia_cc;
+	ibcc_agents_vendor_reset(a, node);
+	ibcc_agents_set_nvidia_cc(a, node, (enum ibcc_nvidia_cc)a->profile[node].nvidia_cc);
 	a->quirks[node].adaptive = a->profile[node].adaptive;
 	a->quirks[node].adaptive_sls = a->profile[node].adaptive_sls;
 	for (uint32_t i = 0; i < a->topo->n_endports; i++) {
@@ -63,12 +65,14 @@ static int state_new(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 	a->topo = t;
 	a->engine = e;
 	a->port = calloc(t->n_ports + 1, sizeof(*a->port));
+	a->vendor = calloc(t->n_ports + 1, sizeof(*a->vendor));
 	a->cc = calloc(t->n_endports + 1, sizeof(*a->cc));
 	a->no_cc = calloc(t->n_nodes + 1, sizeof(*a->no_cc));
 	a->loss_permille = calloc(t->n_nodes + 1, sizeof(*a->loss_permille));
 	a->quirks = calloc(t->n_nodes + 1, sizeof(*a->quirks));
 	a->profile = calloc(t->n_nodes + 1, sizeof(*a->profile));
-	if (!a->port || !a->cc || !a->no_cc || !a->loss_permille || !a->quirks || !a->profile)
+	if (!a->port || !a->vendor || !a->cc || !a->no_cc || !a->loss_permille || !a->quirks ||
+	    !a->profile)
 		goto nomem;
 	for (i = 0; i < t->n_nodes; i++)
 		adopt(a, i, NULL);
@@ -159,6 +163,7 @@ int ibcc_agents_bind(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 			ibcc_agents_counters(a, from, &next.port[to].carry);
 			next.port[to].rate_mbps = a->port[from].rate_mbps;
 			next.port[to].lie = a->port[from].lie;
+			next.vendor[to] = a->vendor[from];
 			memcpy(next.port[to].base, a->port[from].base, sizeof(next.port[to].base));
 			if (t->port[to].endport != IBCC_NONE &&
 			    a->topo->port[from].endport != IBCC_NONE)
@@ -168,8 +173,10 @@ int ibcc_agents_bind(struct ibcc_agents *a, const struct ibcc_topo *t, struct ib
 	}
 	state_free(a);
 	*a = next;
-	for (i = 0; i < t->n_endports; i++)
+	for (i = 0; i < t->n_endports; i++) {
 		ibcc_agents_cc_push(a, i);
+		ibcc_agents_vendor_push(a, i);
+	}
 	return 0;
 }
 
@@ -317,6 +324,8 @@ int ibcc_agents_forget(struct ibcc_agents *a, uint32_t node)
 {
 	int err = node < a->topo->n_nodes ? 0 : -EINVAL;
 
+	if (!err)
+		ibcc_agents_vendor_reset(a, node);
 	for (uint32_t i = 0; i < a->topo->n_endports && !err; i++) {
 		struct ibcc_endport_cc *r = &a->cc[i].regs;
 
@@ -333,7 +342,7 @@ int ibcc_agents_forget(struct ibcc_agents *a, uint32_t node)
 		a->cc[i].lease_end_ps = 0;
 		for (unsigned int p = 0; p < r->n_element; p++)
 			memset(&r->element[p], 0, sizeof(r->element[p]));
-		if (ibcc_agents_cc_push(a, i))
+		if (ibcc_agents_cc_push(a, i) || ibcc_agents_vendor_push(a, i))
 			err = -EINVAL;
 	}
 	return err;

@@ -424,7 +424,9 @@ int ibcc_agents_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_ma
 	if (!key_accepts(a, &a->cc[endport], h, mad))
 		return -ETIMEDOUT;
 	if (h->attr_id >= VENDOR_ATTR)
-		return ibcc_agents_vendor_cc(a, endport, h, mad);
+		return h->method == IBCC_MAD_SET && quirks->set_status
+			       ? quirks->set_status
+			       : ibcc_agents_vendor_cc(a, endport, h, mad);
 	if (h->attr_id >= n || !attrs[h->attr_id].fn ||
 	    (h->method == IBCC_MAD_SET && !attrs[h->attr_id].set))
 		return IBCC_MAD_STATUS_BAD_ATTR;

@@ -57,11 +57,28 @@ struct ibcc_agent_cc {
 	uint16_t cct_entries;                /* of the table that is being sent */
 };
 
+/* NVIDIA's settings of one port, as MADs have them. A switch has its general settings at port 0,
+ * and profiles and SLs at the others. `set`: by a MAD, or by hand; else the engine's model holds.
+ */
+enum {
+	VENDOR_GENERAL,
+	VENDOR_PROFILE,
+	VENDOR_SLS,
+	VENDOR_RP = VENDOR_PROFILE, /* an adapter's */
+	VENDOR_NP = VENDOR_SLS,
+	VENDOR_REGISTERS
+};
+struct ibcc_agent_vendor {
+	uint8_t reg[VENDOR_REGISTERS][IBCC_VCC_PARAMETER_BYTES];
+	bool set[VENDOR_REGISTERS];
+};
+
 struct ibcc_agents {
 	const struct ibcc_topo *topo;
 	struct ibcc_engine *engine;
 	struct ibcc_agents_options o;
 	struct ibcc_agent_port *port;     /* by fabric-wide port index */
+	struct ibcc_agent_vendor *vendor; /* by fabric-wide port index */
 	struct ibcc_agent_cc *cc;         /* by endport index */
 	bool *no_cc;                      /* by node index */
 	uint16_t *loss_permille;          /* by node index */
@@ -81,6 +98,15 @@ int ibcc_agents_pma(struct ibcc_agents *a, uint32_t endport, const struct ibcc_m
 #define VENDOR_ATTR IBCC_VCC_ATTR_FIRST
 int ibcc_agents_vendor_cc(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,
 			  uint8_t *mad);
+/* Reads or writes a register of NVIDIA's settings; the answer's status. */
+int ibcc_agents_vendor_register(struct ibcc_agents *a, uint32_t endport,
+				const struct ibcc_mad_header *h, uint8_t *mad);
+/* Whether an adapter slows down for CNPs. */
+bool ibcc_agents_vendor_reacts(const struct ibcc_agents *a, uint32_t endport);
+/* A node's registers become what they are at the start, with the control off. */
+void ibcc_agents_vendor_reset(struct ibcc_agents *a, uint32_t node);
+/* Gives an endport's settings to the engine. Nothing at a node without NVIDIA's control. */
+int ibcc_agents_vendor_push(struct ibcc_agents *a, uint32_t endport);
 int ibcc_agents_vendor_info(struct ibcc_agents *a, uint32_t endport,
 			    const struct ibcc_mad_header *h, uint8_t *mad);
 int ibcc_agents_vendor_smp(struct ibcc_agents *a, uint32_t endport, const struct ibcc_mad_header *h,

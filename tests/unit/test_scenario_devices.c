@@ -38,6 +38,17 @@ static void test_profiles(void **state)
 	assert_int_equal(s.n_no_cc, 1);
 	assert_string_equal(s.no_cc[0], "c");
 	ibcc_scenario_fini(&s);
+	text_ok(HEAD SMALL FLOW "devices: {hosts: connectx-7, switches: quantum}\n", &s);
+	assert_int_equal(of(&s, "a")->device_id, 0x1021);
+	assert_true(of(&s, "a")->kernel_pma);
+	assert_int_equal(of(&s, "s")->device_id, 0xd2f0);
+	assert_false(of(&s, "s")->fixed_marks);
+	/* Of devices between two profiles, the older one. */
+	assert_int_equal(ibcc_profile_like(0x2c9, 0x101f).firmware[0], 20);
+	assert_int_equal(ibcc_profile_like(0x2c9, 0x1023).firmware[0], 28);
+	assert_int_equal(ibcc_profile_like(0x2c9, 0x1017).firmware[0], 20);
+	assert_true(ibcc_profile_like(0x2c9, 0xd2f4).fixed_marks);
+	ibcc_scenario_fini(&s);
 	text_ok(HEAD SMALL FLOW "no_congestion_control: [a]\n"
 				"devices: {hosts: {a10: no, tick: 1}}\n",
 		&s);
@@ -74,7 +85,8 @@ static void test_mistakes(void **state)
 		 "%11:5: devices.nodes: got \"x\", want a node of the topology\n"
 		 "%12:15: devices.nodes.tick: got \"256\", want a whole number from 0 to 255\n"
 		 "%13:18: devices.nodes.profile: got \"qip\", want plain, connectx-3, connectx-6, "
-		 "switchx, switch-ib2, quantum2, qib or sharp-an (did you mean qib?)\n"
+		 "connectx-7, switchx, switch-ib2, quantum, quantum2, qib or sharp-an "
+		 "(did you mean qib?)\n"
 		 "%13:28: devices.nodes.a10: got \"3\", want true or false\n");
 	text_bad(HEAD SMALL FLOW "devices: {nodes: [a]}\n",
 		 "%9:18: devices.nodes: got a list, want a mapping of nodes\n");

@@ -20,7 +20,7 @@ static int general_info(struct agent_fabric *f, uint32_t node, uint32_t mod)
 
 static void give(struct agent_fabric *f, uint32_t node, enum ibcc_nvidia_cc v)
 {
-	ibcc_agents_quirks(f->agents, node)->vendor_cc = v;
+	assert_int_equal(ibcc_agents_set_nvidia_cc(f->agents, node, v), 0);
 }
 
 static void test_who_has_none(void **state)
@@ -64,12 +64,15 @@ static void test_on_and_off(void **state)
 	assert_int_equal(f.mad.b[64], 0xc0);
 	assert_int_equal(get(&f, LUSTRE_SW1, 0xff08), OK);
 	assert_int_equal(f.mad.b[64], 0x01);
-	/* It does not need the annex's, and cannot be set here. */
+	/* It does not need the annex's. */
 	ibcc_agents_set_support(f.agents, LUSTRE_SW1, false);
 	assert_int_equal(get(&f, LUSTRE_SW1, 0xff08), OK);
 	assert_int_equal(get(&f, LUSTRE_SW1, 0x11), BAD_ATTR);
+	/* What is only read cannot be set. */
 	agents_clear(&f);
-	assert_int_equal(agents_send(&f, LUSTRE_SW1, 0x21, 2, 2, 0xff08, 0), BAD_METHOD);
+	assert_int_equal(agents_send(&f, LUSTRE_SW1, 0x21, 2, 2, 0xff00, 0), BAD_ATTR);
+	agents_clear(&f);
+	assert_int_equal(agents_send(&f, LUSTRE_SRC1, 0x21, 2, 2, 0xff23, 0), BAD_ATTR);
 	agents_close(&f);
 }
 
@@ -134,7 +137,7 @@ static uint32_t field(const struct agent_fabric *f, uint16_t attr, const char *n
 	return 0;
 }
 
-/* Parameters: adapters' as the factory has them, a switch's by port; nobody can set them here. */
+/* Parameters: adapters' as the factory has them, a switch's by port. */
 static void test_parameters(void **state)
 {
 	struct agent_fabric f = { 0 };
@@ -150,7 +153,7 @@ static void test_parameters(void **state)
 	assert_int_equal(field(&f, 0xff21, "dce_tcp_g"), 1019);
 	assert_int_equal(field(&f, 0xff21, "clamp_tgt_rate_after_time_inc"), 1);
 	assert_int_equal(field(&f, 0xff21, "initial_alpha_value"), 1023);
-	ibcc_agents_quirks(f.agents, LUSTRE_SRC1)->ai_rate_mbps = 40;
+	assert_int_equal(ibcc_agents_set_ai_rate(f.agents, LUSTRE_SRC1, 40), 0);
 	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff21), OK);
 	assert_int_equal(field(&f, 0xff21, "rpg_ai_rate"), 40);
 	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff22), OK);
@@ -170,9 +173,231 @@ static void test_parameters(void **state)
 	}
 	agents_clear(&f);
 	assert_int_equal(agents_send(&f, LUSTRE_SW1, 0x21, 2, 1, 0xff09, 200), BAD_FIELD);
-	agents_clear(&f);
-	assert_int_equal(agents_send(&f, LUSTRE_SRC1, 0x21, 2, 2, 0xff21, 0), BAD_METHOD);
 	agents_close(&f);
+}
+
+/* Gets an attribute, changes one field and sets it. */
+static int change(struct agent_fabric *f, uint32_t node, uint16_t attr, uint32_t mod,
+		  const char *name, uint32_t v)
+{
+	unsigned int n;
+	const struct ibcc_vcc_field *of = ibcc_vcc_fields(attr, &n);
+
+	agents_clear(f);
+	assert_int_equal(agents_send(f, node, 0x21, 2, 1, attr, mod), OK);
+	for (unsigned int i = 0; i < n; i++)
+		if (!strcmp(of[i].name, name))
+			ibcc_vcc_field_set(f->mad.b + 64, &of[i], v);
+	return agents_send(f, node, 0x21, 2, 2, attr, mod);
+}
+
+/* Bits that no header names stay as they were set, bit by bit, in each attribute. What a switch can
+ * is not changed by a Set.
+ */
+static void test_unknown_bits(void **state)
+{
+	static const struct {
+		uint32_t node;
+		uint16_t attr;
+		uint32_t mod;
+	} regs[] = {
+		{ LUSTRE_SW1, 0xff08, 0 },  { LUSTRE_SW1, 0xff09, 1 },  { LUSTRE_SW1, 0xff10, 1 },
+		{ LUSTRE_SRC1, 0xff20, 0 }, { LUSTRE_SRC1, 0xff21, 0 }, { LUSTRE_SRC1, 0xff22, 0 },
+	};
+	struct agent_fabric f = { 0 };
+	uint8_t want[64];
+
+	(void)state;
+	agents_open(&f, 48);
+	give(&f, LUSTRE_SRC1, IBCC_NVIDIA_CC_OFF);
+	give(&f, LUSTRE_SW1, IBCC_NVIDIA_CC_OFF);
+	for (size_t i = 0; i < sizeof(regs) / sizeof(regs[0]); i++) {
+		unsigned int n;
+		const struct ibcc_vcc_field *of = ibcc_vcc_fields(regs[i].attr, &n);
+		uint8_t known[64] = { 0 };
+
+		for (unsigned int k = 0; k < n; k++)
+			ibcc_vcc_field_set(known, &of[k], UINT32_MAX);
+		if (regs[i].attr == 0xff08) { /* en, aqs_weight, aqs_time, capabilities */
+			memcpy(known, (uint8_t[]){ 1, 0, 15, 255, 255, 255, 255, 255 }, 8);
+			known[11] = 255;
+		}
+		agents_clear(&f);
+		assert_int_equal(
+			agents_send(&f, regs[i].node, 0x21, 2, 1, regs[i].attr, regs[i].mod), OK);
+		memcpy(want, f.mad.b + 64, sizeof(want));
+		for (unsigned int b = 0; b < 64; b++)
+			want[b] |= (uint8_t)~known[b];
+		memcpy(f.mad.b + 64, want, sizeof(want));
+		if (regs[i].attr == 0xff08)
+			memset(f.mad.b + 64 + 4, 0xaa, 4);
+		assert_int_equal(
+			agents_send(&f, regs[i].node, 0x21, 2, 2, regs[i].attr, regs[i].mod), OK);
+		agents_clear(&f);
+		assert_int_equal(
+			agents_send(&f, regs[i].node, 0x21, 2, 1, regs[i].attr, regs[i].mod), OK);
+		assert_memory_equal(f.mad.b + 64, want, sizeof(want));
+	}
+	agents_close(&f);
+}
+
+/* What is wrong is refused, and leaves everything as it was. */
+static void test_refused(void **state)
+{
+	struct agent_fabric f = { 0 };
+	struct ibcc_profile p;
+
+	(void)state;
+	agents_open(&f, 48);
+	give(&f, LUSTRE_SRC1, IBCC_NVIDIA_CC_OFF);
+	give(&f, LUSTRE_SW1, IBCC_NVIDIA_CC_OFF);
+	assert_int_equal(change(&f, LUSTRE_SW1, 0xff09, 1, "profile1_percent", 101), BAD_FIELD);
+	assert_int_equal(change(&f, LUSTRE_SW1, 0xff09, 1, "profile1_min", 401), BAD_FIELD);
+	assert_int_equal(change(&f, LUSTRE_SRC1, 0xff21, 0, "rpg_time_reset", 0), BAD_FIELD);
+	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff21), OK);
+	assert_int_equal(field(&f, 0xff21, "rpg_time_reset"), 300);
+	agents_clear(&f);
+	assert_int_equal(agents_send(&f, LUSTRE_SW1, 0x21, 2, 2, 0xff21, 0), BAD_ATTR);
+	assert_int_equal(agents_send(&f, LUSTRE_SRC1, 0x21, 2, 2, 0xff08, 0), BAD_ATTR);
+	assert_int_equal(agents_send(&f, LUSTRE_SW1, 0x21, 2, 2, 0xff09, 99), BAD_FIELD);
+	ibcc_agents_quirks(f.agents, LUSTRE_SRC1)->set_status = BAD_FIELD;
+	assert_int_equal(change(&f, LUSTRE_SRC1, 0xff22, 0, "min_time_between_cnps", 9), BAD_FIELD);
+	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff22), OK);
+	assert_int_equal(field(&f, 0xff22, "min_time_between_cnps"), 4);
+	/* Percent of the buffer: a Quantum takes it, a Quantum-2 does not. */
+	p = ibcc_profile_like(0x2c9, 0xd2f0);
+	assert_int_equal(ibcc_agents_set_profile(f.agents, LUSTRE_SW1, &p), 0);
+	agents_clear(&f);
+	assert_int_equal(agents_send(&f, LUSTRE_SW1, 0x21, 2, 1, 0xff09, 1), OK);
+	for (unsigned int b = 4; b < 28; b++)
+		f.mad.b[64 + b] = 0;
+	f.mad.b[64] |= 0x80;
+	assert_int_equal(agents_send(&f, LUSTRE_SW1, 0x21, 2, 2, 0xff09, 1), OK);
+	p = ibcc_profile_like(0x2c9, 0xd2f2);
+	assert_int_equal(ibcc_agents_set_profile(f.agents, LUSTRE_SW1, &p), 0);
+	assert_int_equal(agents_send(&f, LUSTRE_SW1, 0x21, 2, 2, 0xff09, 1), BAD_FIELD);
+	agents_clear(&f);
+	assert_int_equal(agents_send(&f, LUSTRE_SW1, 0x21, 2, 1, 0xff09, 1), OK);
+	assert_int_equal(field(&f, 0xff09, "mode"), 0);
+	agents_close(&f);
+}
+
+/* A reboot takes it back to how it was at the start, and off. */
+static void test_reboot(void **state)
+{
+	struct agent_fabric f = { 0 };
+
+	(void)state;
+	agents_open(&f, 48);
+	give(&f, LUSTRE_SRC1, IBCC_NVIDIA_CC_ON);
+	assert_int_equal(change(&f, LUSTRE_SRC1, 0xff21, 0, "rpg_ai_rate", 77), OK);
+	assert_int_equal(ibcc_agents_forget(f.agents, LUSTRE_SRC1), 0);
+	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff21), OK);
+	assert_int_equal(field(&f, 0xff21, "rpg_ai_rate"), 5);
+	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff20), OK);
+	assert_int_equal(f.mad.b[64], 0);
+	agents_close(&f);
+}
+
+/* The Lustre fabric with DCQCN in its model, congested: all packets are marked from the first queue
+ * on.
+ */
+static void open_dcqcn(struct agent_fabric *f)
+{
+	struct ibcc_agents_options o = { .cct_blocks = 2, .wait_tick = 7, .sw_port_block = 48 };
+	struct ibcc_model m;
+
+	ibcc_model_defaults(&m);
+	m.buffer_bytes = 1 << 20;
+	m.dcqcn.enabled = true;
+	m.dcqcn.profile[0] =
+		(struct ibcc_dcqcn_profile){ .min = 5000, .max = 2000000, .percent = 90 };
+	memset(m.dcqcn.sl2profile, 1, sizeof(m.dcqcn.sl2profile));
+	m.dcqcn.rp.rpg_ai_rate_mbps = 60;
+	m.dcqcn.min_time_between_cnps_us = 2;
+	f->topo = fabric_lustre();
+	f->engine = engine_new(f->topo, &m, 1);
+	f->agents = ibcc_agents_new(f->topo, f->engine, &o);
+	assert_non_null(f->agents);
+	for (uint32_t i = 0; i < f->topo->n_nodes; i++)
+		give(f, i, IBCC_NVIDIA_CC_ON);
+	agents_congest(f);
+}
+
+/* Where the model has DCQCN, nodes begin with its values, and what is set takes effect. */
+static void test_effect(void **state)
+{
+	struct ibcc_vcc_ca_statistics was, s;
+	const struct ibcc_dcqcn *d;
+	struct agent_fabric f = { 0 };
+	uint32_t port;
+
+	(void)state;
+	open_dcqcn(&f);
+	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff21), OK);
+	assert_int_equal(field(&f, 0xff21, "rpg_ai_rate"), 60);
+	agents_clear(&f);
+	assert_int_equal(agents_send(&f, LUSTRE_SW2, 0x21, 2, 1, 0xff09, 1), OK);
+	/* More bytes than the field has are in KB; the engine has bytes until somebody sets it. */
+	assert_int_equal(field(&f, 0xff09, "unit"), 1);
+	assert_int_equal(field(&f, 0xff09, "profile1_max"), 2000000 / 1024);
+	port = fabric_port(f.topo, LUSTRE_SW2, 1);
+	assert_int_equal(ibcc_engine_dcqcn(f.engine, port)->profile[0].max, 2000000);
+	assert_int_equal(change(&f, LUSTRE_SW2, 0xff09, 1, "profile1_min", 7), OK);
+	d = ibcc_engine_dcqcn(f.engine, port);
+	assert_int_equal(d->profile[0].min, 7 * 1024);
+	assert_int_equal(d->profile[0].percent, 90);
+	assert_int_equal(ibcc_engine_dcqcn(f.engine, port + 1)->profile[0].min, 5000);
+	assert_int_equal(change(&f, LUSTRE_SW2, 0xff10, 1, "sl3", 2), OK);
+	assert_int_equal(ibcc_engine_dcqcn(f.engine, port)->sl2profile[3], 2);
+	assert_int_equal(change(&f, LUSTRE_SRC1, 0xff21, 0, "rpg_min_rate", 77), OK);
+	port = fabric_port(f.topo, LUSTRE_SRC1, 1);
+	assert_int_equal(ibcc_engine_dcqcn(f.engine, port)->rp.rpg_min_rate_mbps, 77);
+	assert_int_equal(ibcc_engine_dcqcn(f.engine, port)->rp.rpg_ai_rate_mbps, 60);
+	assert_int_equal(change(&f, LUSTRE_SRC1, 0xff22, 0, "min_time_between_cnps", 9), OK);
+	assert_int_equal(ibcc_engine_dcqcn(f.engine, port)->min_time_between_cnps_us, 9);
+
+	/* CNPs are those of the engine. */
+	engine_run(f.engine, 3 * IBCC_PS_PER_MS);
+	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff23), OK);
+	ibcc_vcc_ca_statistics_unpack(f.mad.b, &was);
+	assert_true(was.cnp_handled > 0 && was.cnp_ignored == 0);
+	assert_int_equal(get(&f, LUSTRE_SLOW, 0xff23), OK);
+	ibcc_vcc_ca_statistics_unpack(f.mad.b, &s);
+	assert_true(s.cnp_sent > 0 && s.marked_packets > s.cnp_sent);
+	/* An adapter that does not react any longer goes on to answer marks. */
+	agents_clear(&f);
+	f.mad.b[64] = 0x80;
+	assert_int_equal(agents_send(&f, LUSTRE_SRC1, 0x21, 2, 2, 0xff20, 0), OK);
+	assert_true(ibcc_engine_dcqcn(f.engine, port)->no_react);
+	assert_false(ibcc_engine_dcqcn(f.engine, port)->no_notify);
+	engine_run(f.engine, 6 * IBCC_PS_PER_MS);
+	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff23), OK);
+	ibcc_vcc_ca_statistics_unpack(f.mad.b, &s);
+	assert_true(s.cnp_handled == was.cnp_handled && s.cnp_ignored > 0);
+	/* A switch that is off does not mark. */
+	give(&f, LUSTRE_SW2, IBCC_NVIDIA_CC_OFF);
+	assert_false(ibcc_engine_dcqcn(f.engine, fabric_port(f.topo, LUSTRE_SW2, 3))->enabled);
+	agents_close(&f);
+}
+
+/* Settings go over to a new engine. */
+static void test_bind(void **state)
+{
+	struct agent_fabric f = { 0 }, g = { 0 };
+	uint32_t port;
+
+	(void)state;
+	open_dcqcn(&f);
+	open_dcqcn(&g);
+	assert_int_equal(change(&f, LUSTRE_SRC1, 0xff21, 0, "rpg_ai_rate", 123), OK);
+	assert_int_equal(ibcc_agents_bind(f.agents, g.topo, g.engine), 0);
+	port = fabric_port(g.topo, LUSTRE_SRC1, 1);
+	assert_int_equal(ibcc_engine_dcqcn(g.engine, port)->rp.rpg_ai_rate_mbps, 123);
+	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff21), OK);
+	assert_int_equal(field(&f, 0xff21, "rpg_ai_rate"), 123);
+	agents_close(&f);
+	agents_close(&g);
 }
 
 int main(void)
@@ -180,7 +405,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_who_has_none), cmocka_unit_test(test_on_and_off),
 		cmocka_unit_test(test_key),          cmocka_unit_test(test_statistics),
-		cmocka_unit_test(test_parameters),
+		cmocka_unit_test(test_parameters),   cmocka_unit_test(test_unknown_bits),
+		cmocka_unit_test(test_refused),      cmocka_unit_test(test_reboot),
+		cmocka_unit_test(test_effect),       cmocka_unit_test(test_bind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static void test_parameters(void **state)
 	assert_int_equal(p.n, 0);
 	assert_int_equal(x.line.n[0x21], 0);
 	give_all(&x, IBCC_NVIDIA_CC_OFF);
-	ibcc_agents_quirks(x.f.agents, LUSTRE_SRC2)->ai_rate_mbps = 40;
+	assert_int_equal(ibcc_agents_set_ai_rate(x.f.agents, LUSTRE_SRC2, 40), 0);
 	ask(&x, 0);
 	read_parameters(&x, &p);
 	assert_int_equal(x.line.n[0x21], 2 * (6 + 8)); /* adapters, and ends of links at switches */

@@ -103,7 +103,7 @@ static inline void close_fixture(struct fixture *x)
 
 static inline void give(struct fixture *x, uint32_t node, enum ibcc_nvidia_cc cc)
 {
-	ibcc_agents_quirks(x->f.agents, node)->vendor_cc = cc;
+	assert_int_equal(ibcc_agents_set_nvidia_cc(x->f.agents, node, cc), 0);
 }
 
 static inline void give_all(struct fixture *x, enum ibcc_nvidia_cc cc)
