@@ -16,9 +16,11 @@
 #define JUMP_MAX_MS  1e9
 #define QP_MAX       16777215
 
-enum value { VALUE_NUMBER, VALUE_SIGNED, VALUE_SWITCH, VALUE_NONE };
+enum value { VALUE_NUMBER, VALUE_SIGNED, VALUE_SWITCH, VALUE_NONE, VALUE_KEY };
 
-/* A knob gets its number (a switch: 0 or 1) and, if it belongs to one node, the node. */
+/* A knob gets its number (a switch: 0 or 1) and, if it belongs to one node, the node. A key has
+ * more bits than such a number: set_cc_key() gets it as text.
+ */
 struct knob {
 	const char *name;
 	enum value value;
@@ -219,6 +221,21 @@ static int set_ai_rate(const struct ibcc_requests *q, const char *node, double v
 		   : ibcc_agents_set_ai_rate(ibcc_sim_fabric_agents(q->fabric), n, (uint16_t)v);
 }
 
+static int set_cc_key(const struct ibcc_requests *q, const char *node, const char *text)
+{
+	char *end;
+	uint64_t key;
+	uint32_t n;
+	int err;
+
+	errno = 0;
+	key = strtoull(text, &end, 0);
+	if (errno || end == text || *end || *text == '-')
+		return -EINVAL;
+	err = ibcc_sim_fabric_find(q->fabric, node, &n);
+	return err ? err : ibcc_agents_set_key(ibcc_sim_fabric_agents(q->fabric), n, key);
+}
+
 static int set_parameters(const struct ibcc_requests *q, const char *node, double v)
 {
 	struct ibcc_agent_quirks *k = ibcc_sim_fabric_quirks(q->fabric, node);
@@ -256,6 +273,7 @@ static const struct knob knobs[] = {
 	{ "cc_port_block", VALUE_NUMBER, UINT8_MAX, true, set_port_block },
 	{ "cc_status", VALUE_NUMBER, UINT16_MAX, true, set_status },
 	{ "cc_set_status", VALUE_NUMBER, UINT16_MAX, true, set_set_status },
+	{ "cc_key", VALUE_KEY, 0, true, NULL },
 	{ "cc_qlogic", VALUE_SWITCH, 1, true, set_qlogic },
 	{ "cc_ignores", VALUE_SWITCH, 1, true, set_ignores },
 	{ "pma_qp", VALUE_NUMBER, QP_MAX, true, set_pma_qp },
@@ -292,6 +310,7 @@ static int parse(const struct knob *k, const char *text, double *out)
 		*out = !strcmp(text, "on");
 		return *out || !strcmp(text, "off") ? 0 : -EINVAL;
 	case VALUE_NONE: return strcmp(text, "now") ? -EINVAL : 0;
+	case VALUE_KEY: return 0;
 	}
 	return -EINVAL;
 }
@@ -314,7 +333,8 @@ static int set_key(const struct ibcc_requests *q, const char *key, const char *v
 			return -EINVAL;
 		if (dot && ibcc_sim_fabric_find(q->fabric, dot + 1, &ignored) == -ENOTUNIQ)
 			return -ENOTUNIQ;
-		return k->set(q, dot ? dot + 1 : NULL, v);
+		return k->value == VALUE_KEY ? set_cc_key(q, dot + 1, value)
+					     : k->set(q, dot ? dot + 1 : NULL, v);
 	}
 	return -ENOKEY;
 }

@@ -127,6 +127,10 @@ int ibcc_agents_load(struct ibcc_agents *a, const struct ibcc_static_cc *cc);
  * settings say; a node without NVIDIA's control works as the model says. 0, -EINVAL or -ENOMEM.
  */
 int ibcc_agents_set_nvidia_cc(struct ibcc_agents *a, uint32_t node, enum ibcc_nvidia_cc v);
+/* Gives a node another CC_Key, as the owner of the present one may do at any time; 0: none. What
+ * else CongestionKeyInfo has stays. 0 or -EINVAL.
+ */
+int ibcc_agents_set_key(struct ibcc_agents *a, uint32_t node, uint64_t cc_key);
 /* Sets rpg_ai_rate of an adapter in Mb/s, as somebody might have done by hand; 0: the factory's. 0,
  * -EINVAL or -ENOMEM.
  */

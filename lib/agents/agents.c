@@ -348,6 +348,16 @@ int ibcc_agents_forget(struct ibcc_agents *a, uint32_t node)
 	return err;
 }
 
+int ibcc_agents_set_key(struct ibcc_agents *a, uint32_t node, uint64_t cc_key)
+{
+	if (node >= a->topo->n_nodes)
+		return -EINVAL;
+	for (uint32_t i = 0; i < a->topo->n_endports; i++)
+		if (a->topo->port[a->topo->endport[i]].node == node)
+			a->cc[i].cc_key = cc_key;
+	return 0;
+}
+
 const struct ibcc_endport_cc *ibcc_agents_settings(const struct ibcc_agents *a, uint32_t endport)
 {
 	return endport < a->topo->n_endports ? &a->cc[endport].regs : NULL;

@@ -162,6 +162,28 @@ static void test_key_from_the_start(void **state)
 	agents_close(&f);
 }
 
+/* A key that its owner replaces: the old one is wrong at once, and counts. */
+static void test_another_key(void **state)
+{
+	struct ibcc_profile keyed = *ibcc_profile(0);
+	struct agent_fabric f = { 0 };
+
+	(void)state;
+	agents_open(&f, 48);
+	keyed.cc_key = 0x5afe;
+	keyed.cc_key_protect = true;
+	assert_int_equal(ibcc_agents_set_profile(f.agents, LUSTRE_SRC1, &keyed), 0);
+	assert_int_equal(ibcc_agents_set_key(f.agents, LUSTRE_SRC1, 0xfeedfacecafe0001), 0);
+	assert_int_equal(ibcc_agents_set_key(f.agents, 9999, 1), -EINVAL);
+	use_key(&f, 0x5afe);
+	assert_int_equal(get(&f, LUSTRE_SRC1, INFO, 0), -ETIMEDOUT);
+	use_key(&f, 0xfeedfacecafe0001);
+	assert_int_equal(get(&f, LUSTRE_SRC1, KEY, 0), OK);
+	assert_int_equal(agents_field(&f, 0, IB_CC_CONGESTION_KEY_INFO_CC_KEY_VIOLATIONS_F), 1);
+	assert_int_equal(agents_field(&f, 0, IB_CC_CONGESTION_KEY_INFO_CC_KEY_PROTECT_BIT_F), 1);
+	agents_close(&f);
+}
+
 static void test_switch_setting(void **state)
 {
 	uint8_t mask[32] = { [31] = 0xfe, [0] = 0x80 }, got[32];
@@ -494,6 +516,7 @@ int main(void)
 		cmocka_unit_test(test_status_codes),
 		cmocka_unit_test(test_key),
 		cmocka_unit_test(test_key_from_the_start),
+		cmocka_unit_test(test_another_key),
 		cmocka_unit_test(test_switch_setting),
 		cmocka_unit_test(test_switch_port_setting),
 		cmocka_unit_test(test_ca_setting),
