@@ -124,7 +124,8 @@ int ibcc_agents_load(struct ibcc_agents *a, const struct ibcc_static_cc *cc);
 
 /* NVIDIA's control at a node: it has none, or it is off or on, as if a MAD had set the bits for
  * that. All other settings stay. Where the engine's model has DCQCN, that works at the node as its
- * settings say; a node without NVIDIA's control works as the model says. 0, -EINVAL or -ENOMEM.
+ * settings say. A device without NVIDIA's control has no DCQCN, and a node that is no device in
+ * particular works as the model says. 0, -EINVAL or -ENOMEM.
  */
 int ibcc_agents_set_nvidia_cc(struct ibcc_agents *a, uint32_t node, enum ibcc_nvidia_cc v);
 /* Gives a node another CC_Key, as the owner of the present one may do at any time; 0: none. What

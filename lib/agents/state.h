@@ -105,7 +105,7 @@ int ibcc_agents_vendor_register(struct ibcc_agents *a, uint32_t endport,
 bool ibcc_agents_vendor_reacts(const struct ibcc_agents *a, uint32_t endport);
 /* A node's registers become what they are at the start, with the control off. */
 void ibcc_agents_vendor_reset(struct ibcc_agents *a, uint32_t node);
-/* Gives an endport's settings to the engine. Nothing at a node without NVIDIA's control. */
+/* Gives an endport's settings to the engine. A device without NVIDIA's control has no DCQCN. */
 int ibcc_agents_vendor_push(struct ibcc_agents *a, uint32_t endport);
 int ibcc_agents_vendor_info(struct ibcc_agents *a, uint32_t endport,
 			    const struct ibcc_mad_header *h, uint8_t *mad);

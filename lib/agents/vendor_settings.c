@@ -219,6 +219,7 @@ static int port_push(struct ibcc_agents *a, uint32_t endport, uint32_t port)
 {
 	const struct ibcc_agent_vendor *general = &a->vendor[a->topo->endport[endport]];
 	const struct ibcc_agent_vendor *v = &a->vendor[port];
+	uint32_t node = a->topo->port[port].node;
 	uint8_t mad[IBCC_MAD_BYTES] = { 0 };
 	struct ibcc_dcqcn d = present(a, port);
 	struct ibcc_vcc_sw_general sw;
@@ -247,18 +248,19 @@ static int port_push(struct ibcc_agents *a, uint32_t endport, uint32_t port)
 			d.min_time_between_cnps_us =
 				get(v->reg[VENDOR_NP], IBCC_VCC_ATTR_CA_NP, F_CNP_TIME);
 	}
-	if (a->quirks[a->topo->port[port].node].ignores)
+	if (!a->quirks[node].nvidia_cc || a->quirks[node].ignores)
 		d.enabled = false;
 	return ibcc_engine_set_dcqcn(a->engine, port, &d);
 }
 
 int ibcc_agents_vendor_push(struct ibcc_agents *a, uint32_t endport)
 {
-	uint32_t port = a->topo->endport[endport];
-	const struct ibcc_topo_node *n = &a->topo->node[a->topo->port[port].node];
+	uint32_t port = a->topo->endport[endport], node = a->topo->port[port].node;
+	const struct ibcc_topo_node *n = &a->topo->node[node];
 	int err = 0;
 
-	if (!a->quirks[a->topo->port[port].node].nvidia_cc)
+	/* A node that is no device in particular works as the model says. */
+	if (!a->quirks[node].nvidia_cc && !a->profile[node].vendor_id)
 		return 0;
 	if (n->type != IBCC_NODE_SWITCH)
 		return port_push(a, endport, port);

@@ -329,6 +329,7 @@ static void test_effect(void **state)
 {
 	struct ibcc_vcc_ca_statistics was, s;
 	const struct ibcc_dcqcn *d;
+	struct ibcc_profile p;
 	struct agent_fabric f = { 0 };
 	uint32_t port;
 
@@ -375,6 +376,11 @@ static void test_effect(void **state)
 	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff23), OK);
 	ibcc_vcc_ca_statistics_unpack(f.mad.b, &s);
 	assert_true(s.cnp_handled == was.cnp_handled && s.cnp_ignored > 0);
+	/* A device that does not have it does nothing of it; a node that is no device does. */
+	p = ibcc_profile_like(0x2c9, 0xcf08);
+	assert_true(ibcc_engine_dcqcn(f.engine, fabric_port(f.topo, LUSTRE_SW1, 1))->enabled);
+	assert_int_equal(ibcc_agents_set_profile(f.agents, LUSTRE_SW1, &p), 0);
+	assert_false(ibcc_engine_dcqcn(f.engine, fabric_port(f.topo, LUSTRE_SW1, 1))->enabled);
 	/* A switch that is off does not mark. */
 	give(&f, LUSTRE_SW2, IBCC_NVIDIA_CC_OFF);
 	assert_false(ibcc_engine_dcqcn(f.engine, fabric_port(f.topo, LUSTRE_SW2, 3))->enabled);
