@@ -12,6 +12,7 @@
 #include <ibcc/ccmad.h>
 #include <ibcc/json.h>
 #include <ibcc/pma.h>
+#include <ibcc/vendor_cc.h>
 
 #include "sim/requests_info.h"
 #include "sim/requests_knobs.h"
@@ -30,10 +31,16 @@ static json_t *hex_json(unsigned int v, int digits)
 	return json_string(text);
 }
 
+static const char *cc_attr_name(uint16_t attr_id)
+{
+	return attr_id < IBCC_VCC_ATTR_FIRST ? ibcc_cc_attr_name(attr_id)
+					     : ibcc_vcc_attr_name(attr_id);
+}
+
 static const char *attr_name(const struct ibcc_madcount_row *r)
 {
 	if (r->mgmt_class == IBCC_MAD_CLASS_CC)
-		return ibcc_cc_attr_name(r->attr_id);
+		return cc_attr_name(r->attr_id);
 	return r->mgmt_class == IBCC_MAD_CLASS_PERF ? ibcc_pma_attr_name(r->attr_id) : "";
 }
 
@@ -95,7 +102,7 @@ static json_t *sets(const struct ibcc_requests *q)
 
 		json_object_set_new(row, "n", uint64_json(i));
 		json_object_set_new(row, "us", uint64_json(e->time_us));
-		json_object_set_new(row, "name", json_string(ibcc_cc_attr_name(e->attr_id)));
+		json_object_set_new(row, "name", json_string(cc_attr_name(e->attr_id)));
 		json_object_set_new(row, "block", uint64_json(e->attr_mod));
 		json_object_set_new(row, "answer",
 				    json_string(e->answered ? "yes" : "lost or none"));

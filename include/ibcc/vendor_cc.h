@@ -51,6 +51,9 @@ enum ibcc_vcc_attr {
 	IBCC_VCC_ATTR_CA_ALGORITHM = 0xff24,  /* HCAAlgoConfig */
 };
 
+/* The name of one of these; "unknown attribute" for any other ID. */
+const char *ibcc_vcc_attr_name(uint16_t attr_id);
+
 struct ibcc_vcc_info {
 	bool ver0; /* reaction like DCQCN's */
 	bool ver1; /* programmable (PPCC) */

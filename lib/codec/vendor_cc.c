@@ -35,6 +35,22 @@
 #define ALGO_LIST    2u /* the type that lists the algorithms of all slots */
 #define ALGO_DATA    16u
 
+const char *ibcc_vcc_attr_name(uint16_t attr_id)
+{
+	switch ((enum ibcc_vcc_attr)attr_id) {
+	case IBCC_VCC_ATTR_INFO: return "EnhancedCongestionInfo";
+	case IBCC_VCC_ATTR_SW_GENERAL: return "SwitchGeneralSettings";
+	case IBCC_VCC_ATTR_SW_PROFILE: return "PortProfileSettings";
+	case IBCC_VCC_ATTR_SW_SL_MAPPING: return "SLMapping";
+	case IBCC_VCC_ATTR_CA_GENERAL: return "HCAGeneralSettings";
+	case IBCC_VCC_ATTR_CA_RP: return "HCARPParameters";
+	case IBCC_VCC_ATTR_CA_NP: return "HCANPParameters";
+	case IBCC_VCC_ATTR_CA_STATISTICS: return "HCAStatisticsQuery";
+	case IBCC_VCC_ATTR_CA_ALGORITHM: return "HCAAlgoConfig";
+	}
+	return "unknown attribute";
+}
+
 static uint8_t *clear_data(uint8_t *mad)
 {
 	return memset(mad + DATA, 0, IBCC_CC_DATA_BYTES);

@@ -76,13 +76,9 @@ const struct ibcc_vcc_field *ibcc_vcc_fields(uint16_t attr_id, unsigned int *n)
 
 const char *ibcc_vcc_parameters_name(uint16_t attr_id)
 {
-	switch (attr_id) {
-	case IBCC_VCC_ATTR_SW_PROFILE: return "PortProfileSettings";
-	case IBCC_VCC_ATTR_SW_SL_MAPPING: return "SLMapping";
-	case IBCC_VCC_ATTR_CA_RP: return "HCARPParameters";
-	case IBCC_VCC_ATTR_CA_NP: return "HCANPParameters";
-	}
-	return NULL;
+	unsigned int n;
+
+	return ibcc_vcc_fields(attr_id, &n) ? ibcc_vcc_attr_name(attr_id) : NULL;
 }
 
 static uint32_t mask_of(const struct ibcc_vcc_field *f)

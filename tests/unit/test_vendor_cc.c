@@ -266,15 +266,27 @@ static void test_notification(void **state)
 	assert_null(ibcc_vcc_parameters_name(0xff20));
 }
 
+/* Names are those of NVIDIA's headers; only attributes of parameters have fields. */
+static void test_names(void **state)
+{
+	(void)state;
+	assert_string_equal(ibcc_vcc_attr_name(0xff08), "SwitchGeneralSettings");
+	assert_string_equal(ibcc_vcc_attr_name(0xff20), "HCAGeneralSettings");
+	assert_string_equal(ibcc_vcc_attr_name(0xff23), "HCAStatisticsQuery");
+	assert_string_equal(ibcc_vcc_attr_name(0xff30), "unknown attribute");
+	assert_string_equal(ibcc_vcc_parameters_name(0xff21), "HCARPParameters");
+	assert_null(ibcc_vcc_parameters_name(0xff20));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_general_info), cmocka_unit_test(test_info),
-		cmocka_unit_test(test_switch),       cmocka_unit_test(test_adapter),
-		cmocka_unit_test(test_statistics),   cmocka_unit_test(test_algorithms),
-		cmocka_unit_test(test_round_trips),  cmocka_unit_test(test_profile),
-		cmocka_unit_test(test_sl_mapping),   cmocka_unit_test(test_reaction),
-		cmocka_unit_test(test_notification),
+		cmocka_unit_test(test_names),      cmocka_unit_test(test_general_info),
+		cmocka_unit_test(test_info),       cmocka_unit_test(test_switch),
+		cmocka_unit_test(test_adapter),    cmocka_unit_test(test_statistics),
+		cmocka_unit_test(test_algorithms), cmocka_unit_test(test_round_trips),
+		cmocka_unit_test(test_profile),    cmocka_unit_test(test_sl_mapping),
+		cmocka_unit_test(test_reaction),   cmocka_unit_test(test_notification),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
