@@ -197,6 +197,13 @@ bool ibcc_report_is_wanted(const struct ibcc_topo *t, uint32_t port, const char 
 /* The same of a cycle, with NVIDIA's congestion control and its parameters. */
 json_t *ibcc_report_show(const struct ibcc_cycle *c, const struct ibcc_vendor_parameters *p,
 			 const char *filter);
+/* Compares parameters with those that were read before, and remembers them. `memory`, an object
+ * that is empty at first, keeps them. now_s counts from any time. Returns {"ports","first",
+ * "since_s"}: how many switches and adapter ports have other data in an attribute, bits without a
+ * name included, the name of the first one, and how long ago that was read before; null: none has.
+ */
+json_t *ibcc_report_changed_parameters(json_t *memory, const struct ibcc_topo *t,
+				       const struct ibcc_vendor_parameters *p, uint64_t now_s);
 /* {"type","vendor_id","device_id"}: what a node has in common with others of its type. */
 json_t *ibcc_report_type(const struct ibcc_topo_node *n);
 /* Attributes that ports of a device type have not answered, [{"type","vendor_id","device_id",

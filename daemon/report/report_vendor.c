@@ -2,6 +2,10 @@
 /* NVIDIA's own congestion control, as far as it reports its state, and sentences about paths. */
 #include <ibcc/ways.h>
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include <ibcc/refusal.h>
 #include <ibcc/settings_json.h>
 
@@ -139,6 +143,47 @@ void ibcc_report_parameters(json_t *o, const struct ibcc_topo *t, const struct i
 	if (json_array_size(ports))
 		json_object_set(o, "nvidia_ports", ports);
 	json_decref(ports);
+}
+
+/* What is remembered of an answer, and where: its data in hexadecimal, and when that was first
+ * read.
+ */
+static void note(json_t *memory, const char *key, const char *hex, uint64_t now_s)
+{
+	json_object_set_new(memory, key, json_pack("{ss sI}", "data", hex, "s", (json_int_t)now_s));
+}
+
+json_t *ibcc_report_changed_parameters(json_t *memory, const struct ibcc_topo *t,
+				       const struct ibcc_vendor_parameters *p, uint64_t now_s)
+{
+	char hex[2 * IBCC_VCC_PARAMETER_BYTES + 1], key[64];
+	uint32_t n = 0, first = 0, last = IBCC_NONE;
+	json_int_t since = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct ibcc_vendor_answer *a = &p->answer[i];
+		const struct ibcc_topo_port *port = &t->port[t->endport[a->endport]];
+		const json_t *was;
+
+		for (unsigned int k = 0; k < sizeof(a->data); k++)
+			snprintf(hex + 2 * k, 3, "%02x", a->data[k]);
+		snprintf(key, sizeof(key), "%016" PRIx64 "/%u/%u/%04x", t->node[port->node].guid,
+			 port->num, a->port, a->attr_id);
+		was = json_object_get(memory, key);
+		if (was && strcmp(json_string_value(json_object_get(was, "data")), hex) != 0 &&
+		    a->endport != last) {
+			first = n++ ? first : t->endport[a->endport];
+			since = n > 1 ? since
+				      : (json_int_t)now_s -
+						json_integer_value(json_object_get(was, "s"));
+			last = a->endport;
+		}
+		note(memory, key, hex, now_s);
+	}
+	if (!n)
+		return json_null();
+	return json_pack("{si so sI}", "ports", (int)n, "first",
+			 ibcc_json_text(t->node[t->port[first].node].desc), "since_s", since);
 }
 
 /* A count for each GB, 1e9 bytes; null without traffic. */

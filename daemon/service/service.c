@@ -239,6 +239,13 @@ int ibcc_service_show(struct ibcc_service *s, const char *filter, json_t **out,
 				    "congestion control failed: %s; repeat the command",
 				    strerror(-rc));
 	o = ibcc_report_show(&s->cycle, &p, filter);
+	if (!s->parameters)
+		s->parameters = json_object();
+	if (o)
+		json_object_set_new(o, "nvidia_changed",
+				    ibcc_report_changed_parameters(
+					    s->parameters, s->cycle.topo, &p,
+					    ibcc_transport_now_ns(s->transport) / 1000000000));
 	ibcc_vendor_parameters_fini(&p);
 	if (!o)
 		return ibcc_why_set(why, -ENOMEM, "no memory");

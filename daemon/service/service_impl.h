@@ -162,6 +162,10 @@ struct ibcc_service {
 	struct ibcc_plan asked_plan;
 	struct ibcc_control asked_control; /* the roots of that plan */
 	struct ibcc_service_jobs *jobs;
+	/* NVIDIA's parameters as they were read last; see ibcc_report_changed_parameters(). NULL:
+	 * never.
+	 */
+	json_t *parameters;
 	struct ibcc_mad_rate mad_rate; /* MADs sent by the transport */
 	uint64_t set_mads; /* Set MADs since the start, sent by us or by the plugin for us */
 };

@@ -81,6 +81,7 @@ void ibcc_service_free(struct ibcc_service *s)
 	ibcc_predictor_free(s->predictor);
 	ibcc_service_end_jobs(s);
 	json_decref(s->asked);
+	json_decref(s->parameters);
 	ibcc_plan_fini(&s->asked_plan);
 	ibcc_control_fini(&s->asked_control);
 	ibcc_service_drop(s);

@@ -30,6 +30,7 @@
 /* Fields of NVIDIA's own congestion control; the first is there for each node. */
 #define NVIDIA  "nvidia"
 #define CONTROL "nvidia.control"
+#define SILENT  "does not answer" /* a value of that */
 
 /* Whether a field is that of a node as a whole: there for each. */
 static bool is_of_node(const char *field)
@@ -475,6 +476,20 @@ static void add_row(json_t *odd, json_t *unread, const char *type, json_t *row, 
 		++*more;
 }
 
+json_t *tune_silent(const json_t *show)
+{
+	const json_t *node, *first = NULL;
+	json_int_t n = 0;
+	size_t i;
+
+	json_array_foreach (json_object_get(show, "nodes"), i, node) {
+		if (strcmp(tune_str(json_object_get(node, NVIDIA), "control"), SILENT) != 0)
+			continue;
+		first = n++ ? first : node;
+	}
+	return json_pack("{sI sO?}", "ports", n, "first", json_object_get(first, "node"));
+}
+
 json_t *tune_odd(const json_t *show)
 {
 	json_t *nodes = json_object_get(show, "nodes"), *items = items_of(nodes);
@@ -507,10 +522,11 @@ json_t *tune_odd(const json_t *show)
 		alone += of_nodes && tune_int(json_object_get(type, "parts"), NODE) == 1;
 		add_undecided(undecided, key, type);
 	}
-	out = json_pack("{si sI sI sI so sI so so}", "schema", 1, "nodes",
+	out = json_pack("{si sI sI sI so sI so so so}", "schema", 1, "nodes",
 			(json_int_t)json_array_size(nodes), "types", n_types, "alone", alone, "odd",
 			odd, "more", more, "undecided", undecided, "nvidia_unread",
-			missing ? json_incref(missing) : json_array());
+			missing ? json_incref(missing) : json_array(), "nvidia_silent",
+			tune_silent(show));
 	json_decref(items);
 	json_decref(types);
 	json_decref(unread);

@@ -445,9 +445,40 @@ static void print_unread(const json_t *a)
 	}
 }
 
+/* Ports whose settings of NVIDIA's control are not known at all. */
+static void print_silent(const json_t *silent)
+{
+	json_int_t n = tune_int(silent, "ports");
+
+	if (n)
+		tune_say("",
+			 "%lld port%s not answer for NVIDIA's own congestion control, %s first: "
+			 "the settings there are not shown or compared. The CC_Key is probably "
+			 "missing or has changed: see key_dir and cc_key_file in "
+			 "ibcc-tuned.yaml(5).",
+			 n, ibcc_text_plural(n, " does", "s do"), tune_str(silent, "first"));
+}
+
+/* Settings of NVIDIA's that another program has written since the daemon read them before. */
+static void print_changed(const json_t *a)
+{
+	const json_t *changed = json_object_get(a, "nvidia_changed");
+	json_int_t n = tune_int(changed, "ports"), since = tune_int(changed, "since_s");
+
+	if (n)
+		tune_say("",
+			 "Another program has changed settings of NVIDIA's own congestion control "
+			 "at %lld port%s, %s first, since ibcc-tuned read them %lld second%s ago. "
+			 "NVIDIA's OpenSM does so when it starts, when a port was reset, and when "
+			 "it reads its policy again; ibcc-tune writes none of them.",
+			 n, ibcc_text_plural(n, "", "s"), tune_str(changed, "first"), since,
+			 ibcc_text_plural(since, "", "s"));
+}
+
 static void print_settings(const json_t *a, bool full)
 {
 	const json_t *nodes = json_object_get(a, "nodes");
+	json_t *silent;
 
 	if (!tune_table_is_csv())
 		print_unsupported(nodes, full);
@@ -463,8 +494,13 @@ static void print_settings(const json_t *a, bool full)
 		else
 			print_equal(&kinds[k], nodes, lines);
 	}
-	if (!tune_table_is_csv())
-		print_unread(a);
+	if (tune_table_is_csv())
+		return;
+	print_unread(a);
+	print_changed(a);
+	silent = tune_silent(a);
+	print_silent(silent);
+	json_decref(silent);
 }
 
 static void print_summary(const json_t *a)
@@ -489,6 +525,7 @@ static void print_odd(const json_t *a)
 		{ "ALIKE", IBCC_LEFT, "how many nodes of the type have the usual value" },
 	};
 	struct libscols_table *table = tune_table_new(columns, sizeof(columns) / sizeof(*columns));
+	const json_t *silent = json_object_get(a, "nvidia_silent");
 	const json_t *list = json_object_get(a, "odd"), *open = json_object_get(a, "undecided"), *o;
 	char text[TUNE_SENTENCE_BYTES];
 	char node[160], port[CELL], alike[CELL], kind[CELL * 2];
@@ -532,8 +569,10 @@ static void print_odd(const json_t *a)
 		tune_say("", "%s", text);
 	}
 	print_unread(a);
+	print_changed(a);
+	print_silent(silent);
 	if (!json_array_size(list) && !json_array_size(open) &&
-	    !json_array_size(json_object_get(a, "nvidia_unread")))
+	    !json_array_size(json_object_get(a, "nvidia_unread")) && !tune_int(silent, "ports"))
 		tune_say("",
 			 "Nothing is odd: %lld port%s of %lld device type%s %s the settings that "
 			 "are usual for the type.",
@@ -554,6 +593,8 @@ static int show_odd(struct tune *t)
 
 	/* Nodes that the discovery has missed are not compared; the rest is. */
 	odd = a ? tune_odd(a) : NULL;
+	if (odd)
+		json_object_set(odd, "nvidia_changed", json_object_get(a, "nvidia_changed"));
 	if (odd && t->json)
 		code = tune_print_json(odd);
 	else if (odd)
