@@ -318,7 +318,7 @@ static int parse(const struct knob *k, const char *text, double *out)
 /* Sets one knob. -ENOKEY: there is none of this name. */
 static int set_key(const struct ibcc_requests *q, const char *key, const char *value)
 {
-	const char *dot = strchr(key, '.');
+	const char *dot = strchr(key, '.'), *node = dot ? dot + 1 : NULL;
 	size_t len = dot ? (size_t)(dot - key) : strlen(key), i;
 
 	for (i = 0; i < sizeof(knobs) / sizeof(knobs[0]); i++) {
@@ -331,10 +331,9 @@ static int set_key(const struct ibcc_requests *q, const char *key, const char *v
 			continue;
 		if (parse(k, value, &v))
 			return -EINVAL;
-		if (dot && ibcc_sim_fabric_find(q->fabric, dot + 1, &ignored) == -ENOTUNIQ)
+		if (dot && ibcc_sim_fabric_find(q->fabric, node, &ignored) == -ENOTUNIQ)
 			return -ENOTUNIQ;
-		return k->value == VALUE_KEY ? set_cc_key(q, dot + 1, value)
-					     : k->set(q, dot ? dot + 1 : NULL, v);
+		return k->value == VALUE_KEY ? set_cc_key(q, node, value) : k->set(q, node, v);
 	}
 	return -ENOKEY;
 }
