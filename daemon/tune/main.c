@@ -180,6 +180,10 @@ static const struct ibcc_option rows[] = {
 	  .at = offsetof(struct args, t.full), .commands = "plan apply show" },
 	{ "odd", 0, IBCC_OPTION_FLAG, NULL, "show settings that are unusual for a device type",
 	  .at = offsetof(struct args, t.odd), .commands = "show" },
+	{ "ppcc", 0, IBCC_OPTION_TEXT, "FILE",
+	  "show algorithms and parameters of an adapter from\n"
+	  "the output of mstreg or mlxreg; asks no fabric",
+	  .at = offsetof(struct args, t.ppcc), .commands = "show" },
 	{ "root", 0, IBCC_OPTION_TEXT, "N", "show congestion root N with all its senders",
 	  .at = offsetof(struct args, o.root), .commands = "plan" },
 	{ "node", 0, IBCC_OPTION_TEXT, "GLOB", "show only nodes with these names, such as 'h1*'",

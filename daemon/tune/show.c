@@ -606,6 +606,12 @@ static int show_odd(struct tune *t)
 
 int tune_show(struct tune *t)
 {
+	if (t->ppcc && (t->odd || t->full || t->n_args))
+		return tune_fail(
+			"show --ppcc shows what is in %s: leave out nodes, --odd and --full",
+			t->ppcc);
+	if (t->ppcc)
+		return tune_ppcc(t);
 	if (t->odd && t->n_args)
 		return tune_fail("show --odd compares all nodes: leave out \"%s\"", t->args[0]);
 	if (t->odd && t->full)

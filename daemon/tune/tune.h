@@ -53,6 +53,7 @@ struct tune {
 	bool anonymous;       /* bundle: use made-up names */
 	bool full;            /* plan: all changes, not the summary */
 	bool odd;             /* show: only what differs from the nodes of its type */
+	const char *ppcc;     /* show: what this file says of an adapter; NULL: of the fabric */
 	uint64_t root;        /* plan: this root with all its sources, from 1; 0: the worst */
 	const char *node;     /* plan: only nodes with a matching name; NULL: all */
 	const char *sysfs;    /* ooo-check: use this folder instead of /; NULL: / */
@@ -78,6 +79,7 @@ int tune_key(struct tune *t);
 int tune_status(struct tune *t);
 int tune_top(struct tune *t);
 int tune_show(struct tune *t);
+int tune_ppcc(const struct tune *t); /* show --ppcc */
 int tune_report(struct tune *t);
 int tune_history(struct tune *t);
 int tune_jobs(struct tune *t);

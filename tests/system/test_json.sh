@@ -40,6 +40,9 @@ case $(jq -r .error "$TMP/7.json") in
 *) fail "the words for people: $(jq -r .error "$TMP/7.json")" ;;
 esac
 
+keep ppcc "$IBCC_BUILD/ibcc-tune" -j show --ppcc "$top/tests/fuzz/corpus/ppcc/full"
+keep error "$IBCC_BUILD/ibcc-tune" -j show --ppcc "$top/tests/fuzz/corpus/ppcc/damaged"
+
 start_sim "$SCENARIO"
 start_opensm --plugin
 keep plan tune -j plan
