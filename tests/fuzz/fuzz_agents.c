@@ -15,8 +15,10 @@ struct fabric {
 	struct ibcc_agents *agents;
 };
 
-/* A switch with two channel adapters, one of which writes to the other. */
-static void fabric_open(struct fabric *f, uint8_t block)
+/* A switch with two channel adapters, one of which writes to the other; annex A10, or DCQCN as
+ * NVIDIA's devices have it.
+ */
+static void fabric_open(struct fabric *f, uint8_t block, bool dcqcn)
 {
 	const struct ibcc_agents_options o = { .cct_blocks = 2,
 					       .wait_tick = 7,
@@ -26,6 +28,9 @@ static void fabric_open(struct fabric *f, uint8_t block)
 	int err = 0;
 
 	ibcc_model_defaults(&m);
+	m.dcqcn.enabled = dcqcn;
+	m.dcqcn.profile[0] = (struct ibcc_dcqcn_profile){ .max = 4096, .percent = 50 };
+	memset(m.dcqcn.sl2profile, 1, sizeof(m.dcqcn.sl2profile));
 	f->topo = ibcc_topo_new();
 	FUZZ_CHECK(f->topo);
 	FUZZ_CHECK(ibcc_topo_add_node(f->topo, 1, IBCC_NODE_CA, 1, "a") == 0);
@@ -40,6 +45,8 @@ static void fabric_open(struct fabric *f, uint8_t block)
 					f->topo->node[1].first_port + 1) >= 0);
 	f->agents = ibcc_agents_new(f->topo, f->engine, &o);
 	FUZZ_CHECK(f->agents);
+	for (uint32_t i = 0; dcqcn && i < f->topo->n_nodes; i++)
+		FUZZ_CHECK(!ibcc_agents_set_nvidia_cc(f->agents, i, IBCC_NVIDIA_CC_ON));
 }
 
 static void fabric_close(struct fabric *f)
@@ -68,7 +75,7 @@ static void ask(struct fabric *f, uint32_t endport, const uint8_t *mad)
 		   re.status == IBCC_MAD_STATUS_BAD_ATTR || re.status == IBCC_MAD_STATUS_BAD_FIELD);
 }
 
-/* The first byte chooses the block size and the endport, the rest are datagrams one after the
+/* The first byte chooses the block size, and DCQCN; the rest are datagrams one after the
  * other.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -80,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	fabric_open(&f, data[0] & 1 ? 32 : 48);
+	fabric_open(&f, data[0] & 1 ? 32 : 48, data[0] & 2);
 	do {
 		fuzz_mad(mad, data + at, size > at ? size - at : 0);
 		/* Both classes see every datagram, at a node of either type. */
