@@ -467,10 +467,10 @@ static void print_changed(const json_t *a)
 
 	if (n)
 		tune_say("",
-			 "Another program has changed settings of NVIDIA's own congestion control "
-			 "at %lld port%s, %s first, since ibcc-tuned read them %lld second%s ago. "
-			 "NVIDIA's OpenSM does so when it starts, when a port was reset, and when "
-			 "it reads its policy again; ibcc-tune writes none of them.",
+			 "Settings of NVIDIA's own congestion control have changed at %lld "
+			 "port%s, %s first, since ibcc-tuned read them %lld second%s ago. "
+			 "ibcc-tune writes none of them: another program has written them, such as "
+			 "NVIDIA's OpenSM by its policy, or a device was restarted.",
 			 n, ibcc_text_plural(n, "", "s"), tune_str(changed, "first"), since,
 			 ibcc_text_plural(since, "", "s"));
 }

@@ -129,6 +129,8 @@ check "keys: and it is counted" grep -q '^11 ports do not answer for NVIDIA.s ow
 tune show >"$TMP/show.log" || fail "show"
 check "keys: by show, too" grep -q '^11 ports do not answer for NVIDIA.s own congestion control, q1 first' "$TMP/show.log"
 equal "keys: and by a record" "$(tune probe -j | jq '[.types[].nvidia_cc["does not answer"] // 0] | add')" 11
+stock ibccquery -c 0x5afe CongestionKeyInfo "$(lid h1)" >"$TMP/tool.log" 2>&1 || fail "ibccquery"
+check "keys: the node has counted requests without its key" grep -qE 'Violations:\.+[1-9]' "$TMP/tool.log"
 echo 0x5afe >"$TMP/key" && chmod 600 "$TMP/key"
 write_config 'apply_via: direct' "cc_key_file: $TMP/key"
 tune show --odd -j >"$TMP/odd.json" || fail "show --odd -j"

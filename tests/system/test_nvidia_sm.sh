@@ -48,7 +48,7 @@ check "start: odd is only the HDR adapter that the policy leaves out" grep -q 'e
 # --- by hand: the writer does not see it, until a port was reset -------------------------------------
 stock "$IBCC_BUILD/tests/system/nvidia_sm" change "$(lid h2)" 0 0xff21 0 rpg_ai_rate=77 >"$TMP/by_hand.log" || fail "change"
 tune show >"$TMP/show.log" || fail "show"
-check "by hand: show says that another program has written" grep -q "changed settings of NVIDIA's own congestion control at 1 port, h2 first, since ibcc-tuned read them [0-9]* seconds\? ago" "$TMP/show.log"
+check "by hand: show says that it has changed" grep -q "Settings of NVIDIA's own congestion control have changed at 1 port, h2 first, since ibcc-tuned read them [0-9]* seconds\? ago" "$TMP/show.log"
 equal "by hand: it holds" "$(values)" '[[40,77,40,40],[25]]'
 before=$(rests)
 sim console 'Unlink "q1"[2]' >/dev/null || fail "unlink"
@@ -71,7 +71,7 @@ before=$(rests)
 kill -HUP "$(child_of "$SM_PID" nvidia_sm || true)" 2>/dev/null || kill -HUP "$SM_PID"
 wait_until 30 written_again || fail "the writer does not read its policy again"
 tune show >"$TMP/show.log" || fail "show"
-check "reload: show says so" grep -q "changed settings of NVIDIA's own congestion control at 5 ports, q1 first" "$TMP/show.log"
+check "reload: show says so" grep -q "Settings of NVIDIA's own congestion control have changed at 5 ports, q1 first" "$TMP/show.log"
 equal "reload: it has the new values" "$(values)" '[[60,60,60,60],[30]]'
 writers() { sim sets -j | jq -r '[.rows[].pid] | unique | length'; }
 equal "all Sets came from the two writers" "$(writers)" 2
