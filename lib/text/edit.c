@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Changes of a file of the administrator's (edit.h).
+ *
+ * All goes through one descriptor of the folder, to which the path was walked without a link, so
+ * that nothing on the way can be exchanged for something else meanwhile. A change has these steps,
+ * each one a rename after an fsync of what is renamed, and before an fsync of the folder:
+ *
+ *	1. FILE.ibcc-next, if a crash left it and FILE equals it, becomes FILE.ibcc-after
+ *	2. FILE becomes FILE.ibcc-before, if it is not a version of ours
+ *	3. the new text becomes FILE.ibcc-next
+ *	4. and FILE
+ *	5. FILE.ibcc-next becomes FILE.ibcc-after
+ *
+ * After a crash at any of them, a version of ours is still known as one.
+ */
+#include <ibcc/edit.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#define AFTER   ".ibcc-after"
+#define NEXT    ".ibcc-next"
+#define SCRATCH ".ibcc-new" /* what is being written; worth nothing after a crash */
+
+/* Makes the path absolute. The working folder has no links in its name. */
+static char *absolute(const char *file)
+{
+	char *here, *path = NULL;
+
+	if (*file == '/')
+		return strdup(file);
+	here = getcwd(NULL, 0);
+	if (here && asprintf(&path, "%s/%s", here, file) < 0)
+		path = NULL;
+	free(here);
+	return path;
+}
+
+/* May only root and ourselves change what is in this folder? */
+static int check_folder(int fd, const char *path, size_t len, bool is_last, struct ibcc_why *why)
+{
+	struct stat st;
+
+	len = len ? len : 1;
+	if (fstat(fd, &st))
+		return ibcc_why_set(why, -errno, "%.*s: %s", (int)len, path, strerror(errno));
+	if (st.st_uid && st.st_uid != geteuid())
+		return ibcc_why_set(
+			why, -EPERM,
+			"the folder %.*s belongs to user ID %u, and that user could "
+			"exchange the file: the file was not changed; change it as that user",
+			(int)len, path, (unsigned int)st.st_uid);
+	if (st.st_mode & (S_IWGRP | S_IWOTH) && (is_last || !(st.st_mode & S_ISVTX)))
+		return ibcc_why_set(
+			why, -EPERM,
+			"other users can write to the folder %.*s (mode %04o), and "
+			"could exchange the file: the file was not changed; take that right away "
+			"first, such as by chmod go-w",
+			(int)len, path, (unsigned int)st.st_mode & 07777);
+	return 0;
+}
+
+static int refuse_link(const char *path, size_t len, struct ibcc_why *why)
+{
+	char *real = realpath(path, NULL);
+
+	ibcc_why_set(why, -ELOOP,
+		     "%.*s is a symbolic link: the file was not changed; give the path without "
+		     "links%s%s",
+		     (int)len, path, real ? ": " : "", real ? real : "");
+	free(real);
+	return -ELOOP;
+}
+
+/* Opens the folder of e->path, part by part. */
+static int open_folder(struct ibcc_edit *e, struct ibcc_why *why)
+{
+	char *path = e->path, *part = path, *slash;
+	struct stat st;
+	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), next, rc;
+
+	if (fd < 0)
+		return ibcc_why_set(why, -errno, "/: %s", strerror(errno));
+	for (;;) {
+		slash = strchr(part, '/');
+		e->name = part;
+		rc = check_folder(fd, path, (size_t)(part - path), !slash, why);
+		if (rc || !slash)
+			break;
+		*slash = '\0';
+		if (!*part) {
+			*slash = '/';
+			part = slash + 1;
+			continue;
+		}
+		next = openat(fd, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		rc = next < 0 ? -errno : 0;
+		if (rc && !fstatat(fd, part, &st, AT_SYMLINK_NOFOLLOW) && S_ISLNK(st.st_mode))
+			rc = -ELOOP;
+		*slash = '/';
+		if (rc == -ELOOP)
+			refuse_link(path, (size_t)(slash - path), why);
+		else if (rc)
+			ibcc_why_set(why, rc, "%.*s: %s", (int)(slash - path), path, strerror(-rc));
+		if (rc)
+			break;
+		close(fd);
+		fd = next;
+		part = slash + 1;
+	}
+	if (!rc) {
+		e->folder = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (e->folder < 0)
+			rc = ibcc_why_set(why, -errno, "the folder of %s: %s", path,
+					  strerror(errno));
+	}
+	close(fd);
+	return rc;
+}
+
+/* The file's name with more behind it. */
+static int name_beside(const struct ibcc_edit *e, const char *suffix, char name[NAME_MAX + 1])
+{
+	int n = snprintf(name, NAME_MAX + 1, "%s%s", e->name, suffix);
+
+	return n > NAME_MAX ? -ENAMETOOLONG : 0;
+}
+
+/* Reads a plain file of `max` bytes at most. */
+static int read_plain(int folder, const char *name, size_t max, int *fd, struct stat *st,
+		      char **text, size_t *len)
+{
+	ssize_t n = 1;
+	int rc = 0;
+
+	*text = NULL;
+	*len = 0;
+	*fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (*fd < 0)
+		return -errno;
+	if (fstat(*fd, st))
+		rc = -errno;
+	else if (!S_ISREG(st->st_mode))
+		rc = S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
+	*text = rc ? NULL : malloc(max + 2);
+	if (!rc && !*text)
+		rc = -ENOMEM;
+	while (!rc && n && *len <= max) {
+		n = read(*fd, *text + *len, max + 1 - *len);
+		if (n < 0 && errno != EINTR)
+			rc = -errno;
+		*len += n > 0 ? (size_t)n : 0;
+	}
+	if (!rc && *len > max)
+		rc = -EFBIG;
+	if (!rc) {
+		(*text)[*len] = '\0';
+		return 0;
+	}
+	close(*fd);
+	*fd = -1;
+	free(*text);
+	*text = NULL;
+	return rc;
+}
+
+static int check_file(const struct ibcc_edit *e, struct ibcc_why *why)
+{
+	if (e->st.st_nlink != 1)
+		return ibcc_why_set(why, -EPERM,
+				    "%s has another name, too (a hard link), which would keep the "
+				    "old text: the file was not changed",
+				    e->path);
+	if (!(e->st.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)))
+		return ibcc_why_set(
+			why, -EPERM,
+			"%s is read-only (mode %04o): the file was not changed; if that is not on "
+			"purpose, run chmod u+w first",
+			e->path, (unsigned int)e->st.st_mode & 07777);
+	return 0;
+}
+
+int ibcc_edit_open(const char *file, size_t max, struct ibcc_edit *e, struct ibcc_why *why)
+{
+	int rc;
+
+	*e = (struct ibcc_edit){ .folder = -1, .fd = -1 };
+	e->path = absolute(file);
+	if (!e->path)
+		return ibcc_why_set(why, -ENOMEM, "%s: no memory", file);
+	rc = open_folder(e, why);
+	if (rc)
+		return rc;
+	rc = read_plain(e->folder, e->name, max, &e->fd, &e->st, &e->text, &e->len);
+	switch (rc) {
+	case 0: return check_file(e, why);
+	case -ELOOP: return refuse_link(e->path, strlen(e->path), why);
+	case -EFBIG:
+		return ibcc_why_set(why, rc, "%s has more than %zu bytes: it is not read", e->path,
+				    max);
+	case -EINVAL: return ibcc_why_set(why, rc, "%s is no plain file", e->path);
+	}
+	return ibcc_why_set(why, rc, "%s: %s", e->path, strerror(-rc));
+}
+
+void ibcc_edit_close(struct ibcc_edit *e)
+{
+	if (e->fd >= 0)
+		close(e->fd);
+	if (e->folder >= 0)
+		close(e->folder);
+	free(e->path);
+	free(e->text);
+	*e = (struct ibcc_edit){ .folder = -1, .fd = -1 };
+}
+
+/* Is the file beside FILE a plain one with this text? */
+static bool has_text(const struct ibcc_edit *e, const char *suffix, const char *text, size_t len)
+{
+	char name[NAME_MAX + 1], *is = NULL;
+	size_t is_len;
+	struct stat st;
+	bool same;
+	int fd = -1;
+
+	same = !name_beside(e, suffix, name) &&
+	       !read_plain(e->folder, name, len, &fd, &st, &is, &is_len) && is_len == len &&
+	       !memcmp(is, text, len);
+	if (fd >= 0)
+		close(fd);
+	free(is);
+	return same;
+}
+
+static bool is_ours(const struct ibcc_edit *e)
+{
+	return has_text(e, AFTER, e->text, e->len) || has_text(e, NEXT, e->text, e->len);
+}
+
+/* Is FILE still the one that was read? Another with the same text can have other rights. */
+static bool is_as_read(const struct ibcc_edit *e)
+{
+	struct stat st;
+
+	return !fstatat(e->folder, e->name, &st, AT_SYMLINK_NOFOLLOW) &&
+	       st.st_dev == e->st.st_dev && st.st_ino == e->st.st_ino &&
+	       st.st_uid == e->st.st_uid && st.st_gid == e->st.st_gid &&
+	       st.st_mode == e->st.st_mode && st.st_nlink == 1 && has_text(e, "", e->text, e->len);
+}
+
+static int write_all(int fd, const char *text, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, text, len);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		text += n > 0 ? n : 0;
+		len -= n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+/* Not all file systems have them all, and some labels belong to the system. */
+static bool may_lack(const char *attribute, int err)
+{
+	return err == ENOTSUP ||
+	       (err == EPERM && strncmp(attribute, "user.", 5) && strncmp(attribute, "system.", 7));
+}
+
+static int copy_attribute(int from, int to, const char *name)
+{
+	char value[XATTR_SIZE_MAX];
+	ssize_t n = fgetxattr(from, name, value, sizeof(value));
+
+	if (n < 0 || fsetxattr(to, name, value, (size_t)n, 0))
+		return may_lack(name, errno) ? 0 : -errno;
+	return 0;
+}
+
+/* Copies extended attributes: ACLs, labels of SELinux, and the user's own. */
+static int copy_attributes(int from, int to)
+{
+	char names[XATTR_LIST_MAX];
+	ssize_t n = flistxattr(from, names, sizeof(names));
+	int rc = n < 0 && errno != ENOTSUP ? -errno : 0;
+
+	for (const char *at = names; !rc && at < names + n; at += strlen(at) + 1)
+		rc = copy_attribute(from, to, at);
+	return rc;
+}
+
+static int make_like(const struct ibcc_edit *e, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if ((st.st_uid != e->st.st_uid || st.st_gid != e->st.st_gid) &&
+	    fchown(fd, e->st.st_uid, e->st.st_gid))
+		return -errno;
+	/* After the owner, since a change of it takes bits away. */
+	if (fchmod(fd, e->st.st_mode & 07777))
+		return -errno;
+	return copy_attributes(e->fd, fd);
+}
+
+static int rename_beside(const struct ibcc_edit *e, const char *from, const char *to)
+{
+	char a[NAME_MAX + 1], b[NAME_MAX + 1];
+	int rc = name_beside(e, from, a);
+
+	if (!rc)
+		rc = name_beside(e, to, b);
+	if (!rc && (renameat(e->folder, a, e->folder, b) || fsync(e->folder)))
+		rc = -errno;
+	return rc;
+}
+
+static int unlink_beside(const struct ibcc_edit *e, const char *suffix)
+{
+	char name[NAME_MAX + 1];
+	int rc = name_beside(e, suffix, name);
+
+	if (!rc && unlinkat(e->folder, name, 0) && errno != ENOENT)
+		rc = -errno;
+	return rc;
+}
+
+/* Writes a text into the scratch file. */
+static int write_scratch(const struct ibcc_edit *e, const char *text, size_t len)
+{
+	char name[NAME_MAX + 1];
+	int fd, rc = unlink_beside(e, SCRATCH); /* of a process that was killed */
+
+	if (!rc)
+		rc = name_beside(e, SCRATCH, name);
+	if (rc)
+		return rc;
+	fd = openat(e->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	rc = make_like(e, fd);
+	if (!rc)
+		rc = write_all(fd, text, len);
+	if (!rc && fsync(fd))
+		rc = -errno;
+	if (close(fd) && !rc)
+		rc = -errno;
+	if (rc)
+		unlinkat(e->folder, name, 0);
+	return rc;
+}
+
+static int put_beside(const struct ibcc_edit *e, const char *suffix, const char *text, size_t len)
+{
+	int rc = write_scratch(e, text, len);
+
+	if (!rc) {
+		rc = rename_beside(e, SCRATCH, suffix);
+		if (rc)
+			unlink_beside(e, SCRATCH);
+	}
+	return rc;
+}
+
+/* Puts a text in FILE's place, if FILE is as it was read to the last. */
+static int put_file(const struct ibcc_edit *e, const char *text, size_t len)
+{
+	int rc = write_scratch(e, text, len);
+
+	if (!rc && !is_as_read(e))
+		rc = -ESTALE;
+	if (!rc)
+		rc = rename_beside(e, SCRATCH, "");
+	if (rc)
+		unlink_beside(e, SCRATCH);
+	return rc;
+}
+
+/* The folder is the lock of everybody who changes a file in it by these functions. */
+static int lock(const struct ibcc_edit *e, struct ibcc_why *why)
+{
+	if (!flock(e->folder, LOCK_EX | LOCK_NB))
+		return 0;
+	if (errno == EWOULDBLOCK)
+		return ibcc_why_set(why, -EBUSY,
+				    "another ibcc-tune is changing a file in the folder of %s: the "
+				    "file was not changed; try again",
+				    e->path);
+	return ibcc_why_set(why, -errno, "the folder of %s cannot be locked: %s", e->path,
+			    strerror(errno));
+}
+
+/* What a failure means for FILE, which was to become `text`. */
+static int explain(const struct ibcc_edit *e, int rc, const char *text, size_t len,
+		   struct ibcc_why *why)
+{
+	if (has_text(e, "", text, len))
+		return ibcc_why_set(why, rc,
+				    "%s was changed, but what followed failed (%s): after a loss "
+				    "of power the earlier text could be there again",
+				    e->path, strerror(-rc));
+	if (rc == -ESTALE)
+		return ibcc_why_set(why, rc,
+				    "%s was changed after it was read: the file was not changed by "
+				    "this command; run it again",
+				    e->path);
+	return ibcc_why_set(why, rc, "%s cannot be replaced: %s", e->path, strerror(-rc));
+}
+
+/* Steps 1 and 2. */
+static int keep_before(const struct ibcc_edit *e)
+{
+	if (has_text(e, NEXT, e->text, e->len))
+		return rename_beside(e, NEXT, AFTER);
+	if (has_text(e, AFTER, e->text, e->len))
+		return 0;
+	return put_beside(e, IBCC_EDIT_BEFORE, e->text, e->len);
+}
+
+int ibcc_edit_write(struct ibcc_edit *e, const char *text, size_t len, struct ibcc_why *why)
+{
+	int rc = lock(e, why);
+
+	if (rc)
+		return rc;
+	rc = is_as_read(e) ? keep_before(e) : -ESTALE;
+	if (!rc)
+		rc = put_beside(e, NEXT, text, len);
+	if (!rc) {
+		rc = put_file(e, text, len);
+		if (rc)
+			unlink_beside(e, NEXT);
+	}
+	if (!rc)
+		rc = rename_beside(e, NEXT, AFTER);
+	flock(e->folder, LOCK_UN);
+	return rc ? explain(e, rc, text, len, why) : 0;
+}
+
+int ibcc_edit_read_before(const struct ibcc_edit *e, char **text, size_t *len, struct ibcc_why *why)
+{
+	char name[NAME_MAX + 1];
+	struct stat st;
+	int fd = -1, rc = name_beside(e, IBCC_EDIT_BEFORE, name);
+
+	*text = NULL;
+	if (!rc)
+		rc = read_plain(e->folder, name, 16 * (e->len + 4096), &fd, &st, text, len);
+	if (fd >= 0)
+		close(fd);
+	if (rc == -ENOENT)
+		return ibcc_why_set(why, rc,
+				    "there is nothing to undo: %s%s, which a change makes, does "
+				    "not exist",
+				    e->path, IBCC_EDIT_BEFORE);
+	if (rc)
+		return ibcc_why_set(why, rc, "%s%s cannot be read: %s", e->path, IBCC_EDIT_BEFORE,
+				    strerror(-rc));
+	if (*len == e->len && !memcmp(*text, e->text, e->len))
+		rc = ibcc_why_set(why, -EALREADY, "there is nothing to undo: %s equals %s%s",
+				  e->path, e->name, IBCC_EDIT_BEFORE);
+	else if (!is_ours(e))
+		rc = ibcc_why_set(why, -ESTALE,
+				  "%s was changed after ibcc-tune wrote it: it is not undone, as "
+				  "that change would be lost; compare it with %s%s",
+				  e->path, e->name, IBCC_EDIT_BEFORE);
+	if (rc) {
+		free(*text);
+		*text = NULL;
+	}
+	return rc;
+}
+
+int ibcc_edit_undo(struct ibcc_edit *e, struct ibcc_why *why)
+{
+	char *text = NULL;
+	size_t len = 0;
+	int rc = lock(e, why);
+
+	if (rc)
+		return rc;
+	rc = ibcc_edit_read_before(e, &text, &len, why);
+	if (!rc) {
+		rc = put_file(e, text, len);
+		if (rc)
+			explain(e, rc, text, len, why);
+	}
+	if (!rc) {
+		/* What stays does no harm: FILE equals FILE.ibcc-before. */
+		(void)unlink_beside(e, AFTER);
+		(void)unlink_beside(e, NEXT);
+		(void)unlink_beside(e, IBCC_EDIT_BEFORE);
+		(void)fsync(e->folder);
+	}
+	flock(e->folder, LOCK_UN);
+	free(text);
+	return rc;
+}
