@@ -41,7 +41,7 @@ _ibcc_tune()
 	# Nodes and numbers as the daemon knows them, without a MAD.
 	case $command in
 	'' | help) mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$cur") ;;
-	apply | key) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+	apply | key | policy) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
 	show)
 		mapfile -t COMPREPLY < <("$1" report -j 2>/dev/null | sed -n 's/^ *"node": "\(.*\)",*$/\1/p' | sort -u |
 			while read -r node; do case $node in "$cur"*) printf '%q\n' "$node" ;; esac done) ;;

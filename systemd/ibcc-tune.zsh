@@ -37,7 +37,7 @@ _ibcc_tune()
 	fi
 	case $command in
 	'' | help) _describe command commands ;;
-	apply | key) _files ;;
+	apply | key | policy) _files ;;
 	show)
 		nodes=(${(f)"$(_call_program nodes $words[1] report -j 2>/dev/null | sed -n 's/^ *"node": "\(.*\)",*$/\1/p' | sort -u)"})
 		compadd -a nodes ;;

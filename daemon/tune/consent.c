@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* A change of the fabric needs a yes: an answer on a terminal, or the option -y. */
+/* A change of the fabric, or of a file of the administrator's, needs a yes: an answer on a
+ * terminal, or the option -y. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -10,13 +11,12 @@ bool tune_can_consent(const struct tune *t, const char *command)
 {
 	if (t->yes || (!t->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)))
 		return true;
-	tune_fail(
-		"%s: nothing was changed: this command asks before it changes the fabric, and %s; "
-		"run it on a terminal, or say yes beforehand: ibcc-tune %s -y",
-		command,
-		t->json ? "with -j it cannot ask"
-			: "it can only ask where stdin and stdout are a terminal",
-		command);
+	tune_fail("%s: nothing was changed: this command asks before it changes anything, and %s; "
+		  "run it on a terminal, or say yes beforehand: ibcc-tune %s -y",
+		  command,
+		  t->json ? "with -j it cannot ask"
+			  : "it can only ask where stdin and stdout are a terminal",
+		  command);
 	return false;
 }
 

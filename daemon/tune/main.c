@@ -26,7 +26,7 @@ struct command {
 	tune_fn fn;
 	int max_args;
 	bool emergency; /* has to work even if the configuration is bad */
-	bool asks;      /* changes the fabric, and asks for consent */
+	bool asks;      /* asks for consent before it changes anything */
 	const char *arguments, *help, *example;
 };
 
@@ -66,6 +66,9 @@ static const struct command commands[] = {
 	  "list what was changed, when, by which user, and its effect", "history --limit 5" },
 	{ "jobs", tune_jobs, 1, false, false, "[JOBID]",
 	  "list which jobs caused congestion, and which suffered", "jobs --since 24h" },
+	{ "policy", tune_policy, 65, false, true, "FILE KEY=NUMBER...",
+	  "change numbers in a policy file of NVIDIA's OpenSM",
+	  "policy /etc/opensm/congestion-control-policy.conf AI=40" },
 	{ "ooo-check", tune_ooo_check, 0, false, false, "",
 	  "count the out-of-order packets at this host's adapters", "ooo-check" },
 	{ "help", tune_help, 1, true, false, "[COMMAND]",
@@ -80,7 +83,7 @@ static const struct command commands[] = {
 struct overrides {
 	const char *config_file, *fabric, *ca, *port, *timeout, *cc_key, *via, *interval, *limit,
 		*lease, *socket, *root, *confirm, *watch, *units, *color, *columns, *sort;
-	bool dry_run, csv, help;
+	bool csv, help;
 };
 
 /* Where the values from the command line go. */
@@ -152,12 +155,17 @@ static int read_version(void *place, const char *value)
  * the man page are made from these rows.
  */
 static const struct ibcc_option rows[] = {
-	{ "dry-run", 'n', IBCC_OPTION_FLAG, NULL, "same as the command plan",
-	  .at = offsetof(struct args, o.dry_run), .commands = "plan" },
+	{ "dry-run", 'n', IBCC_OPTION_FLAG, NULL,
+	  "plan: same as without it\n"
+	  "policy: show the difference, and write nothing",
+	  .at = offsetof(struct args, t.dry_run), .commands = "plan policy" },
+	{ "undo", 0, IBCC_OPTION_FLAG, NULL, "restore the file from before the changes",
+	  .at = offsetof(struct args, t.undo), .commands = "policy" },
 	{ "yes", 'y', IBCC_OPTION_FLAG, NULL,
-	  "do not ask before changes to the fabric;\n"
+	  "do not ask before changes;\n"
 	  "required without a terminal and with -j",
-	  .at = offsetof(struct args, t.yes), .commands = "apply rollback disable repair key" },
+	  .at = offsetof(struct args, t.yes),
+	  .commands = "apply rollback disable repair key policy" },
 	{ "confirm-within", 0, IBCC_OPTION_TEXT, "TIME",
 	  "revert the changes unless you confirm them within\n"
 	  "this time, such as 120s, 2m or 1h",
@@ -513,18 +521,18 @@ static bool override(struct tune *t, const struct overrides *o)
 }
 
 /* The command that the arguments name; its arguments follow. NULL after a message. */
-static const struct command *take_command(struct tune *t, const struct overrides *o)
+static const struct command *take_command(struct tune *t)
 {
 	const struct command *c;
 
-	if (o->dry_run && t->n_args && strcmp(t->args[0], "plan")) {
+	if (t->dry_run && t->n_args && strcmp(t->args[0], "plan") && strcmp(t->args[0], "policy")) {
 		tune_fail("--dry-run: '%s' has no dry run; 'ibcc-tune --dry-run' alone shows "
 			  "the plan",
 			  t->args[0]);
 		hint(NULL);
 		return NULL;
 	}
-	if (!t->n_args && !o->dry_run) {
+	if (!t->n_args && !t->dry_run) {
 		tune_fail("a command is missing");
 		hint(NULL);
 		return NULL;
@@ -557,7 +565,7 @@ static int run(struct tune *t, const struct overrides *o, uint64_t given)
 
 	if (o->help)
 		return tune_help(t);
-	c = take_command(t, o);
+	c = take_command(t);
 	if (!c)
 		return TUNE_ERROR;
 	if (c->fn == tune_help)
@@ -588,7 +596,7 @@ static int run(struct tune *t, const struct overrides *o, uint64_t given)
 	code = rc ? tune_ask_running(t, c->name) : TUNE_OK;
 	if (code != TUNE_OK)
 		return code;
-	if (tune_names_check(t) || (c->asks && !tune_can_consent(t, c->name)))
+	if (tune_names_check(t) || (c->asks && !t->dry_run && !tune_can_consent(t, c->name)))
 		return TUNE_ERROR;
 	ibcc_log_open("ibcc-tune", IBCC_LOG_STDERR, t->verbose > 1 ? LOG_DEBUG : LOG_WARNING);
 	rc = c->fn(t);

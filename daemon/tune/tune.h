@@ -48,7 +48,9 @@ struct tune {
 	const char *html;     /* report: write to this file; NULL: no */
 	const char *save;     /* probe: file to store the record in */
 	const char *name_map; /* name map; NULL: that of the configuration */
-	bool yes;             /* commands that change the fabric: do not ask */
+	bool yes;             /* commands that ask before changes: do not ask */
+	bool dry_run;         /* plan, policy: write nothing */
+	bool undo;            /* policy: restore the earlier file */
 	const char *output;   /* plan, bundle: also write to this file; NULL: no */
 	bool anonymous;       /* bundle: use made-up names */
 	bool full;            /* plan: all changes, not the summary */
@@ -83,11 +85,12 @@ int tune_ppcc(const struct tune *t); /* show --ppcc */
 int tune_report(struct tune *t);
 int tune_history(struct tune *t);
 int tune_jobs(struct tune *t);
+int tune_policy(struct tune *t);
 int tune_ooo_check(struct tune *t);
 int tune_probe(struct tune *t);
 int tune_what_if(struct tune *t);
 int tune_bundle(struct tune *t);
-/* May a command that changes the fabric go on? Yes if -y was given, or if there is a terminal to
+/* May a command that asks before changes go on? Yes if -y was given, or if there is a terminal to
  * ask on. Otherwise prints what to do.
  */
 bool tune_can_consent(const struct tune *t, const char *command);

@@ -25,6 +25,11 @@ echo 'mode: nonsense' >"$TMP/bad.yaml"
 write_config
 keep ooo-check "$IBCC_BUILD/ibcc-tune" -j ooo-check --sysfs-root "$TMP/sys"
 keep error "$IBCC_BUILD/ibcc-tune" -j ooo-check --sysfs-root "$TMP/none"
+mkdir "$TMP/policy" && printf 'a_start\na_id: 1\nk 1\na_end\nrpg_gd 11\n' >"$TMP/policy/f"
+keep policy "$IBCC_BUILD/ibcc-tune" -j policy -n "$TMP/policy/f" a:1/k=2 rpg_gd=3
+keep policy "$IBCC_BUILD/ibcc-tune" -j policy -y "$TMP/policy/f" k=2
+keep policy "$IBCC_BUILD/ibcc-tune" -j policy -y --undo "$TMP/policy/f"
+keep error "$IBCC_BUILD/ibcc-tune" -j policy -y "$TMP/policy/f" none=2
 keep error "$IBCC_BUILD/ibcc-tune" --nonsense -j status
 keep error "$IBCC_BUILD/ibcc-tune" -j
 keep error "$IBCC_BUILD/ibcc-tune" -j nonsense
@@ -35,9 +40,9 @@ keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" apply -y "$TMP/none"
 keep error "$IBCC_BUILD/ibcc-tune" -j -z "$TMP/cli.yaml" top
 ok "without an answer there is an error"
 # What to do next depends on whether this host has a device.
-case $(jq -r .error "$TMP/7.json") in
+case $(jq -r .error "$TMP/11.json") in
 "ibcc-tuned is not running: no program listens at $TMP/control.sock"*) ok "with the words for people" ;;
-*) fail "the words for people: $(jq -r .error "$TMP/7.json")" ;;
+*) fail "the words for people: $(jq -r .error "$TMP/11.json")" ;;
 esac
 
 keep ppcc "$IBCC_BUILD/ibcc-tune" -j show --ppcc "$top/tests/fuzz/corpus/ppcc/full"
