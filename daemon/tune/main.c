@@ -161,6 +161,8 @@ static const struct ibcc_option rows[] = {
 	  .at = offsetof(struct args, t.dry_run), .commands = "plan policy" },
 	{ "undo", 0, IBCC_OPTION_FLAG, NULL, "restore the file from before the changes",
 	  .at = offsetof(struct args, t.undo), .commands = "policy" },
+	{ "check", 0, IBCC_OPTION_FLAG, NULL, "compare the file with the devices; changes nothing",
+	  .at = offsetof(struct args, t.check), .commands = "policy" },
 	{ "yes", 'y', IBCC_OPTION_FLAG, NULL,
 	  "do not ask before changes;\n"
 	  "required without a terminal and with -j",
@@ -182,8 +184,9 @@ static const struct ibcc_option rows[] = {
 	  .at = offsetof(struct args, t.anonymous), .commands = "bundle" },
 	{ "detailed-exitcode", 0, IBCC_OPTION_FLAG, NULL,
 	  "plan: exit with 2 if there are changes to make\n"
-	  "status: exit with 2 if something needs attention",
-	  .at = offsetof(struct args, t.detailed_exitcode), .commands = "plan status" },
+	  "status: exit with 2 if something needs attention\n"
+	  "policy: with --check, exit with 2 if a port differs",
+	  .at = offsetof(struct args, t.detailed_exitcode), .commands = "plan status policy" },
 	{ "full", 0, IBCC_OPTION_FLAG, NULL, "list every sender and every setting",
 	  .at = offsetof(struct args, t.full), .commands = "plan apply show" },
 	{ "odd", 0, IBCC_OPTION_FLAG, NULL, "show settings that are unusual for a device type",
@@ -596,7 +599,8 @@ static int run(struct tune *t, const struct overrides *o, uint64_t given)
 	code = rc ? tune_ask_running(t, c->name) : TUNE_OK;
 	if (code != TUNE_OK)
 		return code;
-	if (tune_names_check(t) || (c->asks && !t->dry_run && !tune_can_consent(t, c->name)))
+	if (tune_names_check(t) ||
+	    (c->asks && !t->dry_run && !t->check && !tune_can_consent(t, c->name)))
 		return TUNE_ERROR;
 	ibcc_log_open("ibcc-tune", IBCC_LOG_STDERR, t->verbose > 1 ? LOG_DEBUG : LOG_WARNING);
 	rc = c->fn(t);

@@ -15,6 +15,7 @@
 #include <ibcc/policy.h>
 #include <ibcc/text.h>
 
+#include "daemon/tune/policy.h"
 #include "daemon/tune/prose.h"
 #include "daemon/tune/tune.h"
 
@@ -51,6 +52,15 @@ static int read_changes(const struct tune *t, struct work *w)
 	return code;
 }
 
+int tune_policy_refuse(const struct ibcc_yaml_errors *e)
+{
+	if (!e->text)
+		return tune_fail("no memory");
+	fputs(e->text, stderr);
+	tune_error_object(e->text);
+	return TUNE_ERROR;
+}
+
 /* Finds the new text, by the changes or from the backup. */
 static int make_text(const struct tune *t, struct work *w)
 {
@@ -65,13 +75,8 @@ static int make_text(const struct tune *t, struct work *w)
 	}
 	rc = ibcc_policy_patch(e->path, e->text, e->len, w->change, w->n, &w->text, &w->len,
 			       &errors);
-	if (errors.n) {
-		fputs(errors.text ? errors.text : "", stderr);
-		tune_error_object(errors.text ? errors.text : "no memory");
-		code = TUNE_ERROR;
-	} else if (rc) {
-		code = tune_fail("no memory");
-	}
+	if (rc)
+		code = tune_policy_refuse(&errors);
 	ibcc_yaml_errors_fini(&errors);
 	return code;
 }
@@ -154,8 +159,10 @@ static void print_next(const struct tune *t, const struct work *w)
 		"it in the same way on the hosts of standby subnet managers. Then restart OpenSM, "
 		"or UFM where UFM runs it. Whether SIGHUP is enough has not been tried.");
 	tune_say("Then:      ",
-		 "ibcc-tune show reads the parameters from the devices; ibcc-tune show --odd lists "
-		 "devices that differ from others of their type.");
+		 "ibcc-tune policy %s --check compares the file with the devices, as far as "
+		 "they can be read; ibcc-tune show --odd lists devices that differ from others of "
+		 "their type.",
+		 path);
 	if (!t->undo && *keys_of(w, IBCC_POLICY_RANGE_ALGORITHM, keys, sizeof(keys)))
 		tune_say("           ", "It cannot read parameters of algorithms: %s.", keys);
 }
@@ -230,30 +237,47 @@ static int carry_out(const struct tune *t, struct work *w)
 	return TUNE_OK;
 }
 
+/* Are the arguments those of a change, of --undo or of --check? */
+static int check_arguments(const struct tune *t)
+{
+	if (!t->n_args)
+		return tune_fail("policy: want the policy file and what to change in it, such as "
+				 "AI=40");
+	if (t->undo && t->check)
+		return tune_fail("policy: --undo and --check exclude each other: give one of them");
+	if (t->detailed_exitcode && !t->check)
+		return tune_fail("policy: --detailed-exitcode is for --check only");
+	if ((t->undo || t->check) && t->n_args > 1)
+		return tune_fail("policy --%s: want the policy file alone, got '%s' as well",
+				 t->undo ? "undo" : "check", t->args[1]);
+	if (!t->undo && !t->check && t->n_args == 1)
+		return tune_fail("policy: want at least one change of %s, such as AI=40; or "
+				 "--undo, or --check",
+				 t->args[0]);
+	return TUNE_OK;
+}
+
+static int change(const struct tune *t, struct work *w)
+{
+	int code = make_text(t, w);
+
+	if (code == TUNE_OK)
+		code = make_diff(w);
+	return code == TUNE_OK ? carry_out(t, w) : code;
+}
+
 int tune_policy(struct tune *t)
 {
 	struct work w = { .edit = { .folder = -1, .fd = -1 } };
 	struct ibcc_why why = { "" };
-	int code;
+	int code = check_arguments(t);
 
-	if (!t->n_args)
-		return tune_fail("policy: want the policy file and what to change in it, such as "
-				 "AI=40");
-	if (t->undo && t->n_args > 1)
-		return tune_fail("policy --undo: want the policy file alone, got '%s' as well",
-				 t->args[1]);
-	if (!t->undo && t->n_args == 1)
-		return tune_fail("policy: want at least one change of %s, such as AI=40; or --undo",
-				 t->args[0]);
-	code = t->undo ? TUNE_OK : read_changes(t, &w);
+	if (code == TUNE_OK && !t->undo && !t->check)
+		code = read_changes(t, &w);
 	if (code == TUNE_OK && ibcc_edit_open(t->args[0], IBCC_POLICY_BYTES_MAX, &w.edit, &why))
 		code = tune_fail("%s", why.text);
 	if (code == TUNE_OK)
-		code = make_text(t, &w);
-	if (code == TUNE_OK)
-		code = make_diff(&w);
-	if (code == TUNE_OK)
-		code = carry_out(t, &w);
+		code = t->check ? tune_policy_check(t, &w.edit) : change(t, &w);
 	fini(&w);
 	return code;
 }

@@ -51,6 +51,7 @@ struct tune {
 	bool yes;             /* commands that ask before changes: do not ask */
 	bool dry_run;         /* plan, policy: write nothing */
 	bool undo;            /* policy: restore the earlier file */
+	bool check;           /* policy: compare the file with the devices */
 	const char *output;   /* plan, bundle: also write to this file; NULL: no */
 	bool anonymous;       /* bundle: use made-up names */
 	bool full;            /* plan: all changes, not the summary */

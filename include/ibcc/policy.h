@@ -21,6 +21,7 @@
 #ifndef IBCC_POLICY_H
 #define IBCC_POLICY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -81,5 +82,26 @@ int ibcc_policy_read_change(const char *arg, struct ibcc_policy_change *c, struc
  */
 int ibcc_policy_patch(const char *file, const char *text, size_t len, struct ibcc_policy_change *c,
 		      size_t n, char **out, size_t *out_len, struct ibcc_yaml_errors *e);
+
+/* A field of NVIDIA's MADs whose name is a key in the file. */
+struct ibcc_policy_number {
+	const char *key;       /* as the field is called */
+	const char *attribute; /* whose field it is, such as "HCARPParameters" */
+	/* Whether the file has the key once, with a number alone in a line. Otherwise nothing below
+	 * is known.
+	 */
+	bool is_known;
+	uint64_t value;
+	unsigned int line;
+};
+#define IBCC_POLICY_NUMBERS_MAX 48u
+
+/* Finds the numbers of a file that can be compared with what devices report: parameters of adapters
+ * (HCARPParameters, HCANPParameters), and "profileN_..." of switch ports (PortProfileSettings).
+ * Returns as ibcc_policy_patch() does, with *n numbers.
+ */
+int ibcc_policy_numbers(const char *file, const char *text, size_t len,
+			struct ibcc_policy_number number[IBCC_POLICY_NUMBERS_MAX], size_t *n,
+			struct ibcc_yaml_errors *e);
 
 #endif

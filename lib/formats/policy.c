@@ -102,12 +102,14 @@ static const char *bare_name(const char *key)
 	return key;
 }
 
+/* Whose fields are parameters. */
+static const uint16_t attributes[] = { IBCC_VCC_ATTR_CA_RP, IBCC_VCC_ATTR_CA_NP,
+				       IBCC_VCC_ATTR_SW_PROFILE };
+#define N_ATTRIBUTES (sizeof(attributes) / sizeof(*attributes))
+
 static bool find_field(const char *key, uint64_t *max)
 {
-	static const uint16_t attributes[] = { IBCC_VCC_ATTR_SW_PROFILE, IBCC_VCC_ATTR_CA_RP,
-					       IBCC_VCC_ATTR_CA_NP };
-
-	for (size_t a = 0; a < sizeof(attributes) / sizeof(*attributes); a++) {
+	for (size_t a = 0; a < N_ATTRIBUTES; a++) {
 		unsigned int n;
 		const struct ibcc_vcc_field *f = ibcc_vcc_fields(attributes[a], &n);
 
@@ -421,27 +423,34 @@ static int write_text(const struct policy *p, const struct ibcc_policy_change *c
 	return 0;
 }
 
+/* Finds the blocks of a file that can be read at all. */
+static int read_file(const char *file, const char *text, size_t len, struct policy *p,
+		     struct ibcc_yaml_errors *e)
+{
+	if (len > IBCC_POLICY_BYTES_MAX) {
+		ibcc_yaml_errors_add(e, file, 0, 0,
+				     "a policy file of more than %u bytes is not read",
+				     IBCC_POLICY_BYTES_MAX);
+		return -EINVAL;
+	}
+	if (len && memchr(text, '\0', len)) {
+		ibcc_yaml_errors_add(e, file, 0, 0,
+				     "this is no text in ASCII or UTF-8: it has a byte 0");
+		return -EINVAL;
+	}
+	return policy_read(file, text, len, p, e);
+}
+
 int ibcc_policy_patch(const char *file, const char *text, size_t len, struct ibcc_policy_change *c,
 		      size_t n, char **out, size_t *out_len, struct ibcc_yaml_errors *e)
 {
 	struct policy p = { .block = NULL };
 	struct place *place = NULL;
-	int rc = -EINVAL;
+	int rc;
 
 	*out = NULL;
 	*out_len = 0;
-	if (len > IBCC_POLICY_BYTES_MAX) {
-		ibcc_yaml_errors_add(e, file, 0, 0,
-				     "a policy file of more than %u bytes is not read",
-				     IBCC_POLICY_BYTES_MAX);
-		goto out;
-	}
-	if (len && memchr(text, '\0', len)) {
-		ibcc_yaml_errors_add(e, file, 0, 0,
-				     "this is no text in ASCII or UTF-8: it has a byte 0");
-		goto out;
-	}
-	rc = policy_read(file, text, len, &p, e);
+	rc = read_file(file, text, len, &p, e);
 	if (rc)
 		goto out;
 	place = calloc(n ? n : 1, sizeof(*place));
@@ -450,6 +459,52 @@ int ibcc_policy_patch(const char *file, const char *text, size_t len, struct ibc
 		rc = write_text(&p, c, n, out, out_len);
 out:
 	free(place);
+	policy_fini(&p);
+	return rc;
+}
+
+/* Adds a field if its name is a key in the file. */
+static void find_number(const struct policy *p, uint16_t attr_id, const char *name,
+			struct ibcc_policy_number *number, size_t *n)
+{
+	struct ibcc_policy_change c = { .value = 0 };
+	struct search s = { .p = p, .c = &c };
+	const struct place *place = &s.f.first;
+
+	/* "mode" and "unit" of a port can mean anything else in a file. */
+	if (attr_id == IBCC_VCC_ATTR_SW_PROFILE && bare_name(name) == name)
+		return;
+	snprintf(c.key, sizeof(c.key), "%s", name);
+	policy_visit(p, look, &s);
+	if (!s.f.n || *n == IBCC_POLICY_NUMBERS_MAX)
+		return;
+	number[*n] = (struct ibcc_policy_number){
+		.key = name,
+		.attribute = ibcc_vcc_parameters_name(attr_id),
+	};
+	if (s.f.n == 1 && place->kind == PLACE_KEY && place->alone &&
+	    read_number(place->value, &number[*n].value)) {
+		number[*n].is_known = true;
+		number[*n].line = place->line;
+	}
+	++*n;
+}
+
+int ibcc_policy_numbers(const char *file, const char *text, size_t len,
+			struct ibcc_policy_number number[IBCC_POLICY_NUMBERS_MAX], size_t *n,
+			struct ibcc_yaml_errors *e)
+{
+	struct policy p = { .block = NULL };
+	int rc = read_file(file, text, len, &p, e);
+
+	*n = 0;
+	for (size_t a = 0; !rc && a < N_ATTRIBUTES; a++) {
+		unsigned int n_fields;
+		const struct ibcc_vcc_field *f = ibcc_vcc_fields(attributes[a], &n_fields);
+
+		for (unsigned int i = 0; i < n_fields; i++)
+			find_number(&p, attributes[a], f[i].name, number, n);
+	}
 	policy_fini(&p);
 	return rc;
 }

@@ -81,6 +81,31 @@ static void check_reverse(const char *text, size_t len, const char *out, size_t 
 	ibcc_yaml_errors_fini(&e);
 }
 
+/* What is found is a number that can be changed to what it is. */
+static void check_numbers(const char *text, size_t len)
+{
+	struct ibcc_policy_number number[IBCC_POLICY_NUMBERS_MAX];
+	struct ibcc_yaml_errors e = { 0 };
+	size_t n, out_len;
+	char *out;
+	int rc = ibcc_policy_numbers("f", text, len, number, &n, &e);
+
+	FUZZ_CHECK(!rc == !e.n && n < IBCC_POLICY_NUMBERS_MAX);
+	ibcc_yaml_errors_fini(&e);
+	for (size_t i = 0; i < n; i++) {
+		struct ibcc_policy_change c = { .value = number[i].value };
+
+		if (!number[i].is_known)
+			continue;
+		snprintf(c.key, sizeof(c.key), "%s", number[i].key);
+		rc = ibcc_policy_patch("f", text, len, &c, 1, &out, &out_len, &e);
+		FUZZ_CHECK(rc || (out_len == len && !memcmp(out, text, len)));
+		FUZZ_CHECK(!rc || strstr(e.text, "want a number in") || strstr(e.text, "than the"));
+		free(out);
+		ibcc_yaml_errors_fini(&e);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *newline = size ? memchr(data, '\n', size) : NULL;
@@ -104,5 +129,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	free(out);
 	ibcc_yaml_errors_fini(&e);
+	check_numbers(text, len);
 	return 0;
 }

@@ -118,6 +118,10 @@ noted() { tune show -j | jq -e '.nodes[] | select(.nvidia_notifications)'; }
 wait_until 60 noted || fail "no notifications"
 keep show tune -j show
 keep odd tune -j show --odd
+printf 'rpg_ai_rate 5\nrpg_gd x\n' >"$TMP/policy/f"
+keep policy-check tune -j policy "$TMP/policy/f" --check
+printf 'rpg_ai_rate 7\n' >"$TMP/policy/f"
+keep policy-check tune -j policy "$TMP/policy/f" --check
 keep probe tune -j probe
 keep status tune -j status
 ok "each answer is one object of schema 1"

@@ -362,12 +362,48 @@ static void test_fields(void **state)
 	}
 }
 
+/* What can be compared with devices. */
+static void test_numbers(void **state)
+{
+	static const char text[] = "rpg_ai_rate: 5\nRPG_GD 11\nmode 1\n# rpg_threshold: 3\n"
+				   "profile2_max: 400\nrpg_hai_rate: 1 2\nother 7\n"
+				   "rpg_min_rate: 1\nrpg_min_rate: 2\ncnp_sl=6\n";
+	struct ibcc_policy_number number[IBCC_POLICY_NUMBERS_MAX];
+	struct ibcc_yaml_errors e = { 0 };
+	size_t n;
+
+	(void)state;
+	assert_int_equal(ibcc_policy_numbers("f", text, strlen(text), number, &n, &e), 0);
+	assert_int_equal(n, 6);
+	assert_string_equal(number[0].key, "rpg_ai_rate");
+	assert_string_equal(number[0].attribute, "HCARPParameters");
+	assert_true(number[0].is_known);
+	assert_int_equal(number[0].value, 5);
+	assert_int_equal(number[0].line, 1);
+	assert_string_equal(number[1].key, "rpg_hai_rate");
+	assert_false(number[1].is_known);
+	assert_string_equal(number[2].key, "rpg_gd");
+	assert_int_equal(number[2].value, 11);
+	assert_string_equal(number[3].key, "rpg_min_rate");
+	assert_false(number[3].is_known);
+	assert_string_equal(number[4].key, "cnp_sl");
+	assert_string_equal(number[4].attribute, "HCANPParameters");
+	assert_int_equal(number[4].value, 6);
+	assert_string_equal(number[5].key, "profile2_max");
+	assert_string_equal(number[5].attribute, "PortProfileSettings");
+	assert_int_equal(number[5].value, 400);
+	assert_int_equal(ibcc_policy_numbers("f", "a_end\n", 6, number, &n, &e), -EINVAL);
+	assert_int_equal(n, 0);
+	assert_int_equal(e.n, 1);
+	ibcc_yaml_errors_fini(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),  cmocka_unit_test(test_binary),
 		cmocka_unit_test(test_report), cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_fields), cmocka_unit_test(test_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
