@@ -118,8 +118,9 @@ static const struct {
 	  "f: AI: there is no block algo with the ID 3" MISSING },
 	{ "the block does not have it", "a_start\na_end\nk 1\n", "a/k=1", NULL,
 	  "f: k is not in the file, in a block a" MISSING },
-	{ "a block with two IDs", "a_start\na_id 1\na_id 2\nk 5\na_end\n", "a:1/k=6", NULL,
-	  "f: k: there is no block a with the ID 1" MISSING },
+	{ "a block with two IDs", "a_start\na_id 1\na_id 2\nk 5\na_end\n", "a:1/k=6 a:2/k=7", NULL,
+	  "f: k: there is no block a with the ID 1" MISSING
+	  "f: k: there is no block a with the ID 2" MISSING },
 	{ "in comments only", "x: 1\n  #percent: 5\n", "percent=6", NULL,
 	  "f:2:4: percent is in a comment only, which is not changed: add the line to the file "
 	  "yourself\n" },
