@@ -175,7 +175,7 @@ never "$negated" "an empty file has nothing; say: without TEXT FILE PATTERN" tes
 never "$none" "a command that fails says nothing; say: silent TEXT COMMAND, or without TEXT FILE PATTERN" tests/system/*.sh
 never "$alike" "empty files are alike; say: same TEXT WANT GOT, or differ" tests/system/*.sh
 never "$substituted" "bash 5.2 hangs when a later command gets the number of a process substitution; say: <<<\"\$(...)\", or write a file" \
-	tests/*.sh tests/system/*.sh tests/boot/*.sh
+	tests/*.sh tests/system/*.sh tests/slurm/*.sh tests/boot/*.sh
 never "$itself" "it empties the file that it reads" tests/*/*.sh perftest/*/*.sh
 # shadowing FILE...: variables of functions that run a command for their caller, which would see them in place of the
 # caller's, but for those whose names begin with an underscore, which others do not use.

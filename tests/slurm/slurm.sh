@@ -108,14 +108,17 @@ all_run() { running "$hot" && running "$victim" && running "$beside" && [ "$(wit
 wait_until 60 all_run || fail "the jobs do not start"
 check "ibcc-jobs asks Slurm once" once
 by_slurm >"$TMP/want"
-same "the map has the jobs that run, with Slurm's hosts and times" "$TMP/want" <(by_map)
+by_map >"$TMP/got"
+same "the map has the jobs that run, with Slurm's hosts and times" "$TMP/want" "$TMP/got"
 equal "on three hosts, and a host with two jobs" "$(jq -r '[.jobs[] | select(.hosts | index("source4")) | .name] | sort | join(" ")' "$map")" "beside victim"
 check "an array's tasks have its numbers" in_map "[.jobs[].id | select(startswith(\"${array}_\"))] | length == 3"
 check "a job that waits is not in it" in_map "all(.jobs[]; .id != \"$held\")"
 check "the map says where it is from" in_map '.source == "slurm" and .period_s == 30 and .trouble == "" and .made_s > 1700000000'
 for_others ibcc-jobs && mkdir "$TMP/nobody" && chown 65534 "$TMP/nobody"
 check "another user is answered, too" within 30 setpriv --reuid 65534 --regid 65534 --clear-groups "$TMP/bin/ibcc-jobs" --once -o "$TMP/nobody/jobs.json"
-same "with the same jobs" <(jq .jobs "$map") <(jq .jobs "$TMP/nobody/jobs.json")
+jq .jobs "$map" >"$TMP/want"
+jq .jobs "$TMP/nobody/jobs.json" >"$TMP/got"
+same "with the same jobs" "$TMP/want" "$TMP/got"
 check "users and names can be kept back" "$jobs" --once -o "$map" --no-users --no-names
 check "and nothing else is" in_map '[.jobs[] | .user == "" and .name == "" and (.hosts | length > 0)] | all and length == 6'
 
@@ -158,7 +161,8 @@ pid=$!
 wait_until 30 in_map '.trouble == ""' || fail "no map"
 kill -STOP "$ctld"
 wait_until 30 in_map '.trouble != ""' || fail "a controller that is stopped is not noticed"
-check "it says that squeue hung" grep -q 'squeue had not ended after 2 s and was killed; see whether the batch system answers' <(trouble)
+trouble >"$TMP/got"
+check "it says that squeue hung" grep -q 'squeue had not ended after 2 s and was killed; see whether the batch system answers' "$TMP/got"
 wait_until 30 in_map '.jobs == []' || fail "jobs stay for ever"
 check "old jobs are removed, and the map's age stays" in_map '.made_s > 1700000000 and .period_s == 2'
 check "a patient ibcc-jobs has Slurm's own error" sh -c "! '$jobs' --once -i 30 -o '$out/patient.json'"
@@ -230,8 +234,10 @@ chmod 755 "$TMP/with/ibcc-tune"
 comments() { PATH=$TMP/with:$PATH within 60 sh "$top/monitoring/job-comments.sh" "$TMP/comments"; }
 comment() { within 20 scontrol show job "$1" | sed -n 's/^ *AdminComment=//p' | sed 's/ $//'; }
 check "jobs get comments" comments
-check "the one that floods has how long it did" grep -qE "^ibcc-tune: caused congestion for [0-9]+ (s|min); longest at destination1 .leaf2 port 2.$" <(comment "$hot")
-check "the one that suffers has how long" grep -qE "^ibcc-tune: was blocked for [0-9]+ (s|min); longest at destination1 .leaf2 port 2.$" <(comment "$victim")
+comment "$hot" >"$TMP/comment"
+check "the one that floods has how long it did" grep -qE "^ibcc-tune: caused congestion for [0-9]+ (s|min); longest at destination1 .leaf2 port 2.$" "$TMP/comment"
+comment "$victim" >"$TMP/comment"
+check "the one that suffers has how long" grep -qE "^ibcc-tune: was blocked for [0-9]+ (s|min); longest at destination1 .leaf2 port 2.$" "$TMP/comment"
 equal "another user sees it" "$(within 20 setpriv --reuid 65534 --regid 65534 --clear-groups scontrol show job "$hot" | grep -c 'AdminComment=ibcc-tune: caused')" 1
 within 20 scontrol update JobId="$victim" AdminComment="the site's own"
 more() { account "$victim" '.[0].victim_ms > 1000 * '"$1"; }
@@ -395,7 +401,9 @@ wait_until 120 only_third || { cat "$TMP"/shards/log-*; fail "the array does not
 [ "$(lines "$TMP/shards/sweep-3-of-8.jsonl")" -lt 5 ] || fail "the third shard was not stopped in time"
 within 20 scancel "${array}_3"
 wait_until 60 no_jobs || fail "the shard is not ended"
-differ "an array of eight, of which one was ended, lacks points" "$TMP/want" <(points "$TMP"/shards/sweep-?-of-8.jsonl)
+points "$TMP"/shards/sweep-?-of-8.jsonl >"$TMP/got"
+differ "an array of eight, of which one was ended, lacks points" "$TMP/want" "$TMP/got"
 sweep >"$TMP/number"
 wait_until 120 no_jobs || fail "the array does not end"
-same "submitted again it has all points once, as one run has" "$TMP/want" <(points "$TMP"/shards/sweep-?-of-8.jsonl)
+points "$TMP"/shards/sweep-?-of-8.jsonl >"$TMP/got"
+same "submitted again it has all points once, as one run has" "$TMP/want" "$TMP/got"

@@ -59,7 +59,7 @@ ok "reset: the daemon sees that one adapter reacts no longer"
 sim console 'ReLink "q1"[2]' >/dev/null || fail "relink"
 written_again() { [ "$(rests)" -gt "$before" ]; }
 wait_until 60 written_again || fail "the writer writes nothing"
-equal "reset: only that adapter was written again" "$(awk '/^rest$/ { n = 0 } !/^rest$/ { line[n++] = $1 " " $2 } END { for (i = 0; i < n; i++) print line[i] }' <(sed '$d' "$TMP/sm.log") | sort -u | tr '\n' ' ')" \
+equal "reset: only that adapter was written again" "$(sed '$d' "$TMP/sm.log" | awk '/^rest$/ { n = 0 } !/^rest$/ { line[n++] = $1 " " $2 } END { for (i = 0; i < n; i++) print line[i] }' | sort -u | tr '\n' ' ')" \
 	"$(lid h2) 0xff20 $(lid h2) 0xff21 "
 wait_until 60 told '.nvidia.reacting == 9' || fail "$(tune status)"
 ok "reset: and reacts again"

@@ -40,7 +40,8 @@ same "writes nothing" "$TMP/old" "$file"
 equal "and leaves nothing" "$(ls "$TMP/etc")" policy.conf
 sed 's/(AI,36)/(AI,40)/; s/^max: 400/max: 800/; s/other 7/other 8/' "$TMP/old" >"$TMP/want"
 diff -u --label "$file" --label "$file" "$TMP/old" "$TMP/want" >"$TMP/diff.want"
-same "it shows what diff -u does" "$TMP/diff.want" <(grep -v '^Note: ' "$TMP/shown")
+grep -v '^Note: ' "$TMP/shown" >"$TMP/diff.got"
+same "it shows what diff -u does" "$TMP/diff.want" "$TMP/diff.got"
 check "what is not checked is said of parameters" grep -q '^Note: *AI: .*ignores a number out of the range' "$TMP/shown"
 check "and of unknown names" grep -q '^Note: *other: .*did not check' "$TMP/shown"
 cp "$file" "$TMP/patched" && check "patch takes it" patch --binary -s "$TMP/patched" "$TMP/shown"
@@ -57,9 +58,10 @@ equal "yes" "$rc" 0
 same "writes" "$TMP/want" "$file"
 same "and keeps the earlier text" "$TMP/old" "$file.ibcc-before"
 equal "with its mode" "$(stat -c %a "$file" "$file.ibcc-before" | uniq)" 640
-check "it says how to undo it" grep -q "ibcc-tune policy $file --undo" <(tr -s '\r\n ' ' ' <"$TMP/terminal.log")
-check "who reads it" grep -q 'restart OpenSM' <(tr -s '\r\n ' ' ' <"$TMP/terminal.log")
-check "and how to see the effect" grep -q 'ibcc-tune show --odd' <(tr -s '\r\n ' ' ' <"$TMP/terminal.log")
+tr -s '\r\n ' ' ' <"$TMP/terminal.log" >"$TMP/said"
+check "it says how to undo it" grep -q "ibcc-tune policy $file --undo" "$TMP/said"
+check "who reads it" grep -q 'restart OpenSM' "$TMP/said"
+check "and how to see the effect" grep -q 'ibcc-tune show --odd' "$TMP/said"
 check "the same again" policy -y "$file" AI=40
 check "has nothing to write" grep -q 'has these numbers already' "$TMP/check.log"
 check "a second change" policy -y "$file" ai=41
@@ -116,7 +118,8 @@ exec 9>&-
 rc=0
 wait "$asked" || rc=$?
 equal "a file that was edited since it was shown" "$rc" 1
-check "is not written" grep -q 'was changed after it was read' <(tr -s '\r\n ' ' ' <"$TMP/terminal.log")
+tr -s '\r\n ' ' ' <"$TMP/terminal.log" >"$TMP/said"
+check "is not written" grep -q 'was changed after it was read' "$TMP/said"
 same "and stays" "$TMP/old" "$file"
 
 # What is in a file does not reach the terminal as commands.
