@@ -82,7 +82,7 @@ status --yes
 history --csv
 apply --detailed-exitcode
 OPTIONS
-refused "which commands do take it" 1 "'top' does not take this option, only apply, rollback, disable, repair and key do$" \
+refused "which commands do take it" 1 "'top' does not take this option, only apply, rollback, disable, repair, key and policy do$" \
 	plain ibcc-tune top -y
 # Help needs no configuration and no fabric.
 plain ibcc-tune help apply -z /nowhere >"$TMP/help.log" || fail "no help of apply"

@@ -154,7 +154,7 @@ client qstat '-t -f -F json' <<'JSON'
 JSON
 check "the page's script for PBS is taken" by_script PBS
 jq -r '.jobs[] | select(.start_s < 1795918000) | [.id, .user, .name, .start_s, (.hosts | join(" "))] | join("|")' "$map" | sort >"$TMP/got"
-same "with the jobs that run, their users, names, starts and hosts" - "$TMP/got" <<'TEXT\'
+same "with the jobs that run, their users, names, starts and hosts" - "$TMP/got" <<'TEXT'
 4711.pbs1|ann|cfd "big"|1793866000|source1 source2
 4712[1].pbs1|bob|array|1795917784|source3
 TEXT
@@ -202,7 +202,7 @@ client bjobs '-u all -r -json -o jobid jobindex user job_name exec_host' <<'JSON
 JSON
 check "the page's script for LSF is taken" by_script LSF
 jq -r '.jobs[] | [.id, .user, .name, (.hosts | join(" "))] | join("|")' "$map" | sort >"$TMP/got"
-same "with the jobs that run" - "$TMP/got" <<'TEXT\'
+same "with the jobs that run" - "$TMP/got" <<'TEXT'
 4711|ann|cfd|source1 source2
 4712[1]|bob|array[1]|source3
 4712[2]|bob|array[2]|source3

@@ -152,7 +152,7 @@ wait_until 5 log_has 'ERR IC04' || fail "an impossible place is not told"
 ok "a socket path that cannot be: opensm reaches SUBNET UP"
 stop "$OSM_PID"
 echo 'not a socket' >"$TMP/opensm.sock"
-start_opensm --plugin 'log_flags 0xff'
+start_opensm --plugin --no-wait 'log_flags 0xff'
 wait_until 5 log_has 'ERR IC04' || fail "a file at the socket's place is not told"
 equal "a file at the socket's place is left alone" "$(cat "$TMP/opensm.sock")" 'not a socket'
 rm "$TMP/opensm.sock"

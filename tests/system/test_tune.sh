@@ -263,6 +263,10 @@ check "a spoilt plan is told" grep -q 'data\[0\]\.new: want 384 hexadecimal digi
 equal "and no Set is sent" "$(set_mads)" "$sets"
 check "it is set back" stock ibccconfig CACongestionSetting "$source1" 0 0xffff 0 0 0 0
 tune show >/dev/null 2>"$TMP/tune.log" || fail "the daemon reads all settings again"
+# A plan from before that does not fit.
+pass=$(tune --dry-run -j 2>/dev/null | jq .fabric.pass)
+again() { planned && jq -e ".fabric.pass > $pass" "$TMP/plan.json"; }
+wait_until 15 again || fail "no plan after all settings were read"
 # On a terminal it asks, and takes anything but a yes for a no.
 if command -v script >/dev/null; then
 	wait_until 15 planned || fail "no plan for the terminal"
