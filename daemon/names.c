@@ -9,7 +9,6 @@
 #include <grp.h>
 #include <pthread.h>
 #include <pwd.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 
 #include <ibcc/log.h>
 #include <ibcc/now.h>
+#include <ibcc/thread.h>
 
 #include "daemon/who.h"
 
@@ -184,13 +184,8 @@ static void *run(void *arg)
 static int start_thread(struct ibcc_names *n)
 {
 	pthread_t thread;
-	sigset_t all, old;
-	int rc;
+	int rc = ibcc_thread_start(&thread, run, n);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&thread, NULL, run, n);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!rc)
 		pthread_detach(thread);
 	return rc;

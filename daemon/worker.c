@@ -6,7 +6,6 @@
 #include "daemon/worker_impl.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -15,6 +14,7 @@
 
 #include <ibcc/log.h>
 #include <ibcc/now.h>
+#include <ibcc/thread.h>
 
 #include "daemon/explain.h"
 #include "daemon/service/service.h"
@@ -298,16 +298,10 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Only the event loop handles signals. */
 static int start_thread(struct ibcc_worker *w)
 {
-	sigset_t all, old;
-	int rc;
+	int rc = ibcc_thread_start(&w->thread, work, w);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = -pthread_create(&w->thread, NULL, work, w);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	w->started = !rc;
 	return rc;
 }

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 
 #include <ibcc/apply.h>
 #include <ibcc/now.h>
+#include <ibcc/thread.h>
 
 #define CANCEL_AGAIN_MS 20
 
@@ -169,7 +169,6 @@ struct ibcc_push *ibcc_push_new(const struct ibcc_push_host *host)
 {
 	struct ibcc_push *p = calloc(1, sizeof(*p));
 	pthread_condattr_t attr;
-	sigset_t all, old;
 	int ret;
 
 	if (!p)
@@ -180,10 +179,7 @@ struct ibcc_push *ibcc_push_new(const struct ibcc_push_host *host)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&p->changed, &attr);
 	pthread_condattr_destroy(&attr);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&p->thread, NULL, run, p);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	ret = ibcc_thread_start(&p->thread, run, p);
 	if (!ret) {
 		pthread_setname_np(p->thread, "ibcc-push");
 		return p;

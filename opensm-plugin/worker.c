@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 
 #include <ibcc/now.h>
 #include <ibcc/text.h>
+#include <ibcc/thread.h>
 
 #include "opensm-plugin/fabric.h"
 
@@ -222,19 +222,13 @@ static uint64_t first_generation(void)
 	return ibcc_now_of_ns(CLOCK_REALTIME) / 1000u;
 }
 
-/* Starts the thread with all signals blocked, so that OpenSM's handlers do not run in it. */
 static int start_thread(struct ibcc_plugin_worker *w)
 {
-	sigset_t all, old;
-	int ret;
+	int ret = ibcc_thread_start(&w->thread, run, w);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	ret = pthread_create(&w->thread, NULL, run, w);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!ret)
 		pthread_setname_np(w->thread, "ibcc-serve");
-	return -ret;
+	return ret;
 }
 
 struct ibcc_plugin_worker *ibcc_plugin_worker_new(struct osm_opensm *osm,

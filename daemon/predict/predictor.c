@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 
 #include <ibcc/loads.h>
 #include <ibcc/now.h>
+#include <ibcc/thread.h>
 
 #include "daemon/predict/baseline.h"
 #include "daemon/report/report.h"
@@ -239,17 +239,12 @@ int ibcc_predictor_evidence(const struct ibcc_predictor *p, const struct ibcc_cy
 				  wanted ? wanted : &c->target.wanted);
 }
 
-/* Only the event loop handles signals. */
 static int start(struct ibcc_predictor *p, struct prediction_job *j)
 {
-	sigset_t all, old;
 	int rc;
 
-	sigfillset(&all);
 	p->abandoned = false;
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = -pthread_create(&p->thread, NULL, run, j);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rc = ibcc_thread_start(&p->thread, run, j);
 	p->started = !rc;
 	return rc;
 }

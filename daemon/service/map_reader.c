@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include <ibcc/now.h>
+#include <ibcc/thread.h>
 
 /* A local file takes milliseconds. */
 #define LATE_S    5u
@@ -206,16 +206,10 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Only the event loop handles signals. */
 static int start(struct ibcc_map_reader *r)
 {
-	sigset_t all, old;
-	int rc;
+	int rc = ibcc_thread_start(&r->thread, work, r);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = -pthread_create(&r->thread, NULL, work, r);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	r->has_thread = !rc;
 	return rc;
 }

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include <ibcc/election.h>
 #include <ibcc/notice.h>
 #include <ibcc/now.h>
+#include <ibcc/thread.h>
 
 #include "lib/mad/sa_client.h"
 
@@ -169,15 +169,10 @@ static void *listen_on(void *arg)
 
 static int start(struct ibcc_notices *n)
 {
-	sigset_t all, old;
-	int rc;
+	int rc = ibcc_thread_start(&n->thread, listen_on, n);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&n->thread, NULL, listen_on, n);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	n->started = !rc;
-	return -rc;
+	return rc;
 }
 
 struct ibcc_notices *ibcc_notices_new(const struct ibcc_umad_options *o,
