@@ -35,6 +35,12 @@ enum ibcc_role {
 			 * where to: it may well be that it takes the others' share of the root */
 };
 
+/* Whether an adapter of a role sends to the root, as far as is known. */
+static inline bool ibcc_role_takes_part(enum ibcc_role role)
+{
+	return role == IBCC_ROLE_CONTRIBUTOR || role == IBCC_ROLE_CANDIDATE;
+}
+
 /* A channel adapter's port in the tree of a root. */
 struct ibcc_source {
 	uint32_t port; /* fabric-wide index */

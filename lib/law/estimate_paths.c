@@ -34,8 +34,7 @@ void ibcc_estimate_mark_tree(const struct ibcc_topo *t, const struct ibcc_root *
 	for (uint32_t i = 0; i < root->n_sources; i++) {
 		struct ibcc_route r = { 0 };
 
-		if (root->source[i].role != IBCC_ROLE_CONTRIBUTOR &&
-		    root->source[i].role != IBCC_ROLE_CANDIDATE)
+		if (!ibcc_role_takes_part(root->source[i].role))
 			continue;
 		find_path(t, root->source[i].port, root->port, &r);
 		for (unsigned int k = 0; k < r.n; k++)

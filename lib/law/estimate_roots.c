@@ -8,8 +8,8 @@
  * are busy or wait all the time, too. But a port that waits for a switch is never where
  * congestion starts.
  *
- * Afterwards some roots are removed: feeders of another root (clear_feeders()), and ports that are
- * full without blocking any sender (clear_free()).
+ * Afterwards some roots are removed: feeders of another root (feeds_root()), and ports that are
+ * full without blocking any sender (blocks_nobody()).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -207,7 +207,7 @@ static int list_sources(const struct estimation *j, struct ibcc_root *r, const s
 			.becn = j->load[i].becn,
 		};
 		r->n_victims += role == IBCC_ROLE_VICTIM;
-		r->n_contributors += role == IBCC_ROLE_CONTRIBUTOR || role == IBCC_ROLE_CANDIDATE;
+		r->n_contributors += ibcc_role_takes_part(role);
 	}
 	return 0;
 }
@@ -307,17 +307,19 @@ static int examine(struct estimation *j, uint32_t port)
 	return list_sources(j, r, &u);
 }
 
-/* Whether an adapter's port is a contributor or candidate of another root. */
+/* Whether an adapter's port is a contributor or candidate of another root than this one. `jammed`:
+ * roots that are full only because of senders that do not wait do not count.
+ */
 static bool belongs_elsewhere(const struct ibcc_estimate *p, const struct ibcc_root *r,
-			      uint32_t port)
+			      uint32_t port, bool jammed)
 {
 	for (uint32_t i = 0; i < p->n_known; i++) {
 		const struct ibcc_root *o = &p->root[i];
 
-		for (uint32_t k = 0; o != r && k < o->n_sources; k++)
-			if (o->source[k].port == port &&
-			    (o->source[k].role == IBCC_ROLE_CONTRIBUTOR ||
-			     o->source[k].role == IBCC_ROLE_CANDIDATE))
+		if (o == r || (jammed && o->fed_freely))
+			continue;
+		for (uint32_t k = 0; k < o->n_sources; k++)
+			if (o->source[k].port == port && ibcc_role_takes_part(o->source[k].role))
 				return true;
 	}
 	return false;
@@ -334,7 +336,7 @@ static void clear_victims(struct ibcc_estimate *p)
 
 		for (uint32_t k = 0; k < r->n_sources; k++) {
 			if (r->source[k].role == IBCC_ROLE_VICTIM &&
-			    belongs_elsewhere(p, r, r->source[k].port))
+			    belongs_elsewhere(p, r, r->source[k].port, false))
 				r->n_victims--;
 			else
 				r->source[n++] = r->source[k];
@@ -345,7 +347,10 @@ static void clear_victims(struct ibcc_estimate *p)
 	}
 }
 
-/* Whether a root port that does not mark is blocked by a root at the next switch. */
+/* Whether a root only feeds another one. A link between switches that is not quite full waits the
+ * rest of the time. If a root at the next switch explains that, and the port does not mark, it is a
+ * part of that root's tree.
+ */
 static bool feeds_root(const struct estimation *j, const struct ibcc_root *r)
 {
 	uint32_t peer = j->t->port[r->port].peer, next;
@@ -362,52 +367,28 @@ static bool feeds_root(const struct estimation *j, const struct ibcc_root *r)
 	return false;
 }
 
-/* Removes roots that only feed another one. A link between switches that is not quite full waits
- * the rest of the time. If a root at the next switch explains that, it is a part of that root's
- * tree.
+/* Whether a sender that does not wait fills a root's port, and the root blocks no other. Adapters
+ * at that switch may wait for this port, but not if they wait for another root that their packets
+ * go to. If they want this port as well, it becomes a root again as soon as the other root lets
+ * them go.
  */
-static void clear_feeders(const struct estimation *j)
+static bool blocks_nobody(const struct estimation *j, const struct ibcc_root *r)
+{
+	for (uint32_t k = 0; k < r->n_sources; k++)
+		if (r->source[k].role == IBCC_ROLE_CANDIDATE &&
+		    !belongs_elsewhere(j->out, r, r->source[k].port, true))
+			return false;
+	return r->fed_freely;
+}
+
+/* Removes the roots of which `is_none` is true, one by one: each sees those that are left. */
+static void clear_roots(const struct estimation *j,
+			bool (*is_none)(const struct estimation *j, const struct ibcc_root *r))
 {
 	struct ibcc_estimate *p = j->out;
 
 	for (uint32_t i = p->n_known; i-- > 0;) {
-		if (!feeds_root(j, &p->root[i]))
-			continue;
-		free(p->root[i].source);
-		memmove(&p->root[i], &p->root[i + 1], (--p->n_known - i) * sizeof(*p->root));
-	}
-}
-
-/* Whether all candidates of a root are contributors or candidates of other roots, which are not
- * full only because of senders that do not wait.
- */
-static bool waits_elsewhere(const struct ibcc_estimate *p, const struct ibcc_root *r)
-{
-	for (uint32_t k = 0; k < r->n_sources; k++) {
-		bool found = r->source[k].role != IBCC_ROLE_CANDIDATE;
-
-		for (uint32_t i = 0; i < p->n_known && !found; i++) {
-			const struct ibcc_root *o = &p->root[i];
-
-			for (uint32_t n = 0; !o->fed_freely && n < o->n_sources && !found; n++)
-				found = o->source[n].port == r->source[k].port &&
-					(o->source[n].role == IBCC_ROLE_CONTRIBUTOR ||
-					 o->source[n].role == IBCC_ROLE_CANDIDATE);
-		}
-		if (!found)
-			return false;
-	}
-	return true;
-}
-
-/* Removes roots that block no sender: a sender fills the port without waiting. Adapters at that
- * switch may wait for this port, but not if they wait for another root that their packets go to. If
- * they want this port as well, it becomes a root again as soon as the other root lets them go.
- */
-static void clear_free(struct ibcc_estimate *p)
-{
-	for (uint32_t i = p->n_known; i-- > 0;) {
-		if (!p->root[i].fed_freely || !waits_elsewhere(p, &p->root[i]))
+		if (!is_none(j, &p->root[i]))
 			continue;
 		free(p->root[i].source);
 		memmove(&p->root[i], &p->root[i + 1], (--p->n_known - i) * sizeof(*p->root));
@@ -443,8 +424,8 @@ int ibcc_estimate_roots(struct estimation *j)
 		if (!is_ca_port(j->t, i) && j->load[i].usable)
 			ret = examine(j, i);
 	if (!ret) {
-		clear_feeders(j);
-		clear_free(p);
+		clear_roots(j, feeds_root);
+		clear_roots(j, blocks_nobody);
 		clear_victims(p);
 		if (p->n_known > 1)
 			qsort(p->root, p->n_known, sizeof(*p->root), by_severity);
