@@ -77,8 +77,11 @@ static int plan_of(struct ibcc_service *s, const struct ibcc_control *control,
 	if (!rc)
 		rc = ibcc_ledger_look(&ledger, book, c->topo, &c->actual);
 	if (!rc) {
-		ibcc_tuner_spare(tuner, c->options.trust_lft ? 0 : c->vendor.loose_sls);
-		ibcc_tuner_bound(tuner, s->applier->bounds.max_delay, s->applier->bounds.max_timer);
+		ibcc_tuner_limits(tuner)->overlay = (struct ibcc_overlay){
+			.spared_sls = c->options.trust_lft ? 0 : c->vendor.loose_sls,
+			.max_delay = s->applier->bounds.max_delay,
+			.max_timer = s->applier->bounds.max_timer,
+		};
 		rc = ibcc_tuner_resume(tuner, c->topo, &roots, &c->actual, &ledger, true);
 	}
 	if (!rc && roots.n_roots)

@@ -24,6 +24,17 @@ struct ibcc_tuner_params {
 };
 void ibcc_tuner_defaults(struct ibcc_tuner_params *p);
 
+/* What a tuner may do. */
+struct ibcc_tuner_limits {
+	struct ibcc_overlay overlay;
+	bool may_learn;  /* what steps want is carried out: else learning does not begin */
+	bool recommends; /* what steps decide is only recommended: nothing is written */
+	/* By endport: steps give no settings to others, and control no further roots. NULL: there
+	 * is no such limit. Borrowed.
+	 */
+	const bool *within;
+};
+
 struct ibcc_tuner; /* state between steps */
 
 /* <ibcc/ledger.h>: the calls below empty one that is of another fabric. */
@@ -41,24 +52,10 @@ int ibcc_tuner_step(struct ibcc_tuner *tuner, const struct ibcc_topo *t,
 /* What the last step decided; the tuner's until the next. */
 const struct ibcc_parameters *ibcc_tuner_parameters(const struct ibcc_tuner *tuner);
 
-/* From the next step on adapters keep what they have for these SLs. */
-void ibcc_tuner_spare(struct ibcc_tuner *tuner, uint16_t sls);
-
-/* From the next step on no table and no timer goes beyond these, see struct ibcc_bounds. */
-void ibcc_tuner_bound(struct ibcc_tuner *tuner, uint32_t max_delay, uint16_t max_timer);
-
-/* Are settings that the next steps want carried out? Learning only begins if they are; at first
- * they are not.
+/* The limits of the next steps, which the caller may change between two steps. At first there is
+ * none, but nothing is learnt.
  */
-void ibcc_tuner_may_learn(struct ibcc_tuner *tuner, bool may);
-
-/* Are decisions of the next steps only recommended? At first they are not. */
-void ibcc_tuner_recommends(struct ibcc_tuner *tuner, bool only);
-
-/* Until it is called again, steps give no settings to endports outside `within` (by endport;
- * borrowed), and control no further roots. NULL: there is no such limit, as at first.
- */
-void ibcc_tuner_confine(struct ibcc_tuner *tuner, const bool *within);
+struct ibcc_tuner_limits *ibcc_tuner_limits(struct ibcc_tuner *tuner);
 
 /* Reports that another program, or a reboot of the node, changed what this tuner had given an
  * endport. The feedback of the passes before then was about other settings. So in the next step

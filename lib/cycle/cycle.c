@@ -210,7 +210,9 @@ static int prove(struct ibcc_cycle *c, const struct ibcc_act *act, uint16_t loos
 
 static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_why *why)
 {
+	const struct ibcc_bounds *bounds = &act->applier->bounds;
 	uint16_t loose = c->options.trust_lft ? 0 : c->vendor.loose_sls;
+	bool writes = act->applier->writes;
 	uint64_t from = cpu_ns(c);
 	int rc;
 
@@ -225,13 +227,14 @@ static int decide(struct ibcc_cycle *c, const struct ibcc_act *act, struct ibcc_
 	if (rc)
 		return rc;
 	c->refused = ibcc_refusal_find(c);
-	ibcc_tuner_spare(c->tuner, loose);
-	ibcc_tuner_bound(c->tuner, act->applier->bounds.max_delay, act->applier->bounds.max_timer);
-	ibcc_tuner_may_learn(c->tuner, act->applier->writes && !ibcc_vendor_rules(&c->vendor));
-	ibcc_tuner_recommends(c->tuner, !act->applier->writes);
-	ibcc_tuner_confine(c->tuner, act->within);
+	*ibcc_tuner_limits(c->tuner) = (struct ibcc_tuner_limits){
+		.overlay = { loose, bounds->max_delay, bounds->max_timer },
+		.may_learn = writes && !ibcc_vendor_rules(&c->vendor),
+		.recommends = !writes,
+		.within = act->within,
+	};
 	rc = tune(c, act, why);
-	ibcc_tuner_confine(c->tuner, NULL);
+	ibcc_tuner_limits(c->tuner)->within = NULL;
 	if (!rc)
 		rc = ibcc_planner_run(c->topo, &c->actual, &c->target, &c->plan);
 	if (!rc && c->plan.n && act->state && act->applier->writes)

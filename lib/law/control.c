@@ -73,8 +73,7 @@ static int save_root(const struct ibcc_topo *t, const struct ibcc_root_state *s,
 	return save_nodes(t, s, out);
 }
 
-int ibcc_controller_save(const struct ibcc_controller *c, const struct ibcc_topo *t,
-			 struct ibcc_control *out)
+int ibcc_tuner_save(const struct ibcc_tuner *c, const struct ibcc_topo *t, struct ibcc_control *out)
 {
 	int ret = 0;
 
@@ -88,7 +87,7 @@ int ibcc_controller_save(const struct ibcc_controller *c, const struct ibcc_topo
 }
 
 /* Its port may have been looked at already, but nothing was decided about it. */
-static struct ibcc_root_state *begin(struct ibcc_controller *c, uint32_t port)
+static struct ibcc_root_state *begin(struct ibcc_tuner *c, uint32_t port)
 {
 	struct ibcc_root_state *s = ibcc_parameters_find(&c->par, port);
 
@@ -118,7 +117,7 @@ static void take_nodes(const struct ibcc_topo *t, const struct ibcc_control_root
 	}
 }
 
-int ibcc_controller_take(struct ibcc_controller *c, const struct ibcc_topo *t,
+int ibcc_controller_take(struct ibcc_tuner *c, const struct ibcc_topo *t,
 			 const struct ibcc_control_root *from, const struct ibcc_settings *actual)
 {
 	uint32_t node = ibcc_topo_find_guid(t, from->guid);
@@ -162,13 +161,13 @@ int ibcc_controller_take(struct ibcc_controller *c, const struct ibcc_topo *t,
 }
 
 /* A root may still change if its guard still looks, or if its feedback has not judged it yet. */
-static bool holds(const struct ibcc_controller *c, const struct ibcc_root_state *s)
+static bool holds(const struct ibcc_tuner *c, const struct ibcc_root_state *s)
 {
 	return s->r.phase == IBCC_PHASE_HOLD && s->r.in_force && !s->settle &&
 	       s->guarded >= c->p.guard_passes;
 }
 
-bool ibcc_controller_is_settled(const struct ibcc_controller *c)
+bool ibcc_tuner_is_settled(const struct ibcc_tuner *c)
 {
 	bool any = false;
 

@@ -60,8 +60,6 @@
  * of those in law.h, law.c and group.c that it lists. For the others, half and double were not
  * measured.
  */
-#include <stdlib.h>
-
 #include "rules.h"
 
 /* One in UNSET_SHARE of a root's members may lack its settings: a few adapters never take them. */
@@ -77,19 +75,6 @@
  * program from working.
  */
 #define INTERRUPTED 2u
-
-void ibcc_controller_reset(struct ibcc_controller *c)
-{
-	ibcc_parameters_fini(&c->par);
-	*c = (struct ibcc_controller){
-		.p = c->p,
-		.may_learn = c->may_learn,
-		.recommends = c->recommends,
-		.within = c->within,
-		.since_change = UINT16_MAX,
-		.gone_port = IBCC_NONE,
-	};
-}
 
 /* One of several sources is marked far more than the others, for the time that it can send, and
  * goes on: it may have lost its settings.
@@ -114,7 +99,7 @@ static bool has_outlier(const struct ibcc_root_state *s, const struct ibcc_root 
  */
 bool ibcc_controller_suspects(const struct pass *p)
 {
-	struct ibcc_controller *c = p->c;
+	struct ibcc_tuner *c = p->c;
 	bool now = false;
 
 	for (uint32_t k = 0; k < c->par.n_roots; k++) {
@@ -220,7 +205,8 @@ static void follow(struct pass *p, struct ibcc_root_state *s, const struct ibcc_
 		return;
 	r->in_force = in_force(p, s, unset);
 	if (!r->in_force) {
-		r->status = p->c->recommends ? IBCC_STATUS_RECOMMENDED : IBCC_STATUS_NOT_IN_FORCE;
+		r->status = p->c->limits.recommends ? IBCC_STATUS_RECOMMENDED
+						    : IBCC_STATUS_NOT_IN_FORCE;
 		s->unmarked |= r->phase == IBCC_PHASE_HOLD && s->begun && s->now &&
 			       !ibcc_rules_marks(p, s->now);
 	} else if (r->phase == IBCC_PHASE_HOLD) {
@@ -247,7 +233,7 @@ static bool is_far_longer(uint64_t *before_ns, uint64_t ns)
  * compared from one pass over all to the next, and between two passes over some that follow each
  * other.
  */
-static bool was_interrupted(struct ibcc_controller *c, const struct ibcc_estimate *pic)
+static bool was_interrupted(struct ibcc_tuner *c, const struct ibcc_estimate *pic)
 {
 	bool follows_whole = !c->since_whole_ns;
 	uint64_t ns;
@@ -288,7 +274,7 @@ static void each_in_force(struct pass *p, void (*rule)(struct pass *p, struct ib
  */
 static bool begin(struct pass *p)
 {
-	struct ibcc_controller *c = p->c;
+	struct ibcc_tuner *c = p->c;
 
 	c->par.n_others = 0;
 	if (!p->pic->trustworthy || was_interrupted(c, p->pic))
@@ -304,7 +290,7 @@ static bool begin(struct pass *p)
 
 int ibcc_controller_step(struct pass *p, const struct ibcc_target *unset)
 {
-	struct ibcc_controller *c = p->c;
+	struct ibcc_tuner *c = p->c;
 	int ret;
 
 	if (!begin(p))

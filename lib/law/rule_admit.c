@@ -131,7 +131,7 @@ static bool in_doubt(const struct pass *p, const struct ibcc_root_parameters *r,
 /* A root that is back soon after its settings were removed was controlled, not gone: next time they
  * stay for twice as long.
  */
-static uint16_t patience_for(const struct ibcc_controller *c, uint32_t port)
+static uint16_t patience_for(const struct ibcc_tuner *c, uint32_t port)
 {
 	if (port != c->gone_port ||
 	    c->gone_since > BACK_SOON * c->gone_patience * c->p.quiet_passes)
@@ -200,7 +200,7 @@ static void watch_root(struct pass *p, const struct ibcc_root *now)
 /* A root with sources that are throttled too much looks like one that is gone, until they have
  * recovered.
  */
-static bool is_gone(const struct ibcc_controller *c, const struct ibcc_root_state *s)
+static bool is_gone(const struct ibcc_tuner *c, const struct ibcc_root_state *s)
 {
 	uint32_t patience =
 		s->begun ? c->p.quiet_passes * (uint32_t)s->patience : c->p.confirm_passes;
@@ -215,7 +215,7 @@ static bool is_gone(const struct ibcc_controller *c, const struct ibcc_root_stat
 /* Whatever was decided by counters that are not believed any more is void. */
 static void drop_doubted(struct pass *p)
 {
-	struct ibcc_controller *c = p->c;
+	struct ibcc_tuner *c = p->c;
 
 	for (uint32_t k = c->par.n_roots; k-- > 0;) {
 		struct ibcc_root_state *s = &c->par.root[k];
@@ -241,7 +241,7 @@ static bool is_kept(const struct pass *p, const struct ibcc_root_state *s)
 
 void ibcc_rule_watch(struct pass *p)
 {
-	struct ibcc_controller *c = p->c;
+	struct ibcc_tuner *c = p->c;
 
 	drop_doubted(p);
 	for (uint32_t k = 0; k < c->par.n_roots; k++) {
@@ -274,7 +274,7 @@ static bool contributors_known(const struct ibcc_root *now)
 
 static int admit(struct pass *p, struct ibcc_root_state *s, const struct ibcc_root *now)
 {
-	struct ibcc_controller *c = p->c;
+	struct ibcc_tuner *c = p->c;
 	struct ibcc_root_parameters *r = &s->r;
 	uint32_t n = now->n_contributors ? now->n_contributors : 1;
 	uint32_t n_loads = p->pic->n_loads;
@@ -285,7 +285,7 @@ static int admit(struct pass *p, struct ibcc_root_state *s, const struct ibcc_ro
 	 * adapter is throttled. They are learnt while no other root marks, since a BECN does not
 	 * say which root it is from. If settings are only recommended, learning would never end.
 	 */
-	learns = ibcc_rules_hold_all(p, r) && c->may_learn;
+	learns = ibcc_rules_hold_all(p, r) && c->limits.may_learn;
 	if (learns && ibcc_rules_tally(p).on) {
 		memset(r->member, 0, c->par.n_endports * sizeof(*r->member));
 		r->status = IBCC_STATUS_WAITS_TO_LEARN;
@@ -322,7 +322,7 @@ static int admit(struct pass *p, struct ibcc_root_state *s, const struct ibcc_ro
 /* Is a full link perhaps only what changes made elsewhere let through? One that has stood for long
  * is not, unless trees are still being emptied.
  */
-static bool may_pass(const struct ibcc_controller *c, const struct ibcc_root_state *s)
+static bool may_pass(const struct ibcc_tuner *c, const struct ibcc_root_state *s)
 {
 	for (uint32_t k = 0; k < c->par.n_roots; k++) {
 		const struct ibcc_root_state *o = &c->par.root[k];
@@ -359,15 +359,15 @@ static void look_again(struct ibcc_root_state *s)
  */
 int ibcc_rule_admit(struct pass *p)
 {
-	struct ibcc_controller *c = p->c;
+	struct ibcc_tuner *c = p->c;
 	int ret;
 
-	for (uint32_t k = 0; c->recommends && k < c->par.n_roots; k++)
+	for (uint32_t k = 0; c->limits.recommends && k < c->par.n_roots; k++)
 		look_again(&c->par.root[k]);
-	for (uint32_t k = 0; c->within && k < c->par.n_roots; k++)
+	for (uint32_t k = 0; c->limits.within && k < c->par.n_roots; k++)
 		if (c->par.root[k].r.phase == IBCC_PHASE_WATCH)
 			c->par.root[k].r.status = IBCC_STATUS_OUTSIDE;
-	if (ibcc_rules_tally(p).learning || c->within)
+	if (ibcc_rules_tally(p).learning || c->limits.within)
 		return 0;
 	for (uint32_t i = 0; i < p->pic->n_roots; i++) {
 		const struct ibcc_root *now = &p->pic->root[i];

@@ -15,7 +15,7 @@ struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code cod
 	return d ? d : &p->lost;
 }
 
-void ibcc_rules_restart_judging(struct ibcc_controller *c, uint16_t settle)
+void ibcc_rules_restart_judging(struct ibcc_tuner *c, uint16_t settle)
 {
 	for (uint32_t i = 0; i < c->par.n_roots; i++) {
 		struct ibcc_root_state *s = &c->par.root[i];
@@ -67,7 +67,7 @@ uint32_t ibcc_rules_enlist(const struct pass *p, struct ibcc_root_state *s, uint
 	const struct ibcc_endport_cc *ep = &p->actual->ep[endport];
 	struct ibcc_root_parameters *r = &s->r;
 
-	if (r->member[endport] || (p->c->within && !p->c->within[endport]))
+	if (r->member[endport] || (p->c->limits.within && !p->c->limits.within[endport]))
 		return 0;
 	/* What is no host is not ours to slow down, though it may well know how to. */
 	r->lacking[endport] =
@@ -88,7 +88,7 @@ uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct ibcc_root_state 
 	return n;
 }
 
-void ibcc_rules_drop(struct ibcc_controller *c, const struct ibcc_root_state *s,
+void ibcc_rules_drop(struct ibcc_tuner *c, const struct ibcc_root_state *s,
 		     enum ibcc_root_status why)
 {
 	ibcc_parameters_pass_over(&c->par, s->r.port, why);

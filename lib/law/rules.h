@@ -17,11 +17,9 @@
 /* A root's back-off is doubled at most this many times. */
 #define IBCC_BACKOFF_MAX 4u
 
-struct ibcc_controller {
+struct ibcc_tuner {
 	struct ibcc_tuner_params p;
-	bool may_learn;
-	bool recommends;    /* nothing is written, whatever is decided */
-	const bool *within; /* by endport: others get no settings; NULL: any may; borrowed */
+	struct ibcc_tuner_limits limits;
 	struct ibcc_parameters par;
 	/* Intervals, 0: none: between the last two passes over all ports, since the last of these,
 	 * and of the last pass over some ports that followed another one.
@@ -36,7 +34,7 @@ struct ibcc_controller {
 
 /* One pass, and what was decided in it. */
 struct pass {
-	struct ibcc_controller *c;
+	struct ibcc_tuner *c;
 	const struct ibcc_topo *t;
 	const struct ibcc_estimate *pic;
 	const struct ibcc_settings *actual;
@@ -45,10 +43,8 @@ struct pass {
 	bool no_memory;            /* memory was short for a decision */
 };
 
-/* controller.c: forgets all about the fabric. */
-void ibcc_controller_reset(struct ibcc_controller *c);
-/* One decision. `unset`: what of the last parameters is not on the fabric (see ibcc_overlay_run()).
- * -ENOMEM.
+/* controller.c. One decision. `unset`: what of the last parameters is not on the fabric (see
+ * ibcc_overlay_run()). -ENOMEM.
  */
 int ibcc_controller_step(struct pass *p, const struct ibcc_target *unset);
 /* Do counters look as if settings were not on the fabric any more? Asked once in each pass: doubts
@@ -58,18 +54,15 @@ bool ibcc_controller_suspects(const struct pass *p);
 /* control.c: what is known of a root that control begins with settings that are on the fabric; what
  * feedback had measured is measured again.
  */
-int ibcc_controller_take(struct ibcc_controller *c, const struct ibcc_topo *t,
+int ibcc_controller_take(struct ibcc_tuner *c, const struct ibcc_topo *t,
 			 const struct ibcc_control_root *from, const struct ibcc_settings *actual);
-int ibcc_controller_save(const struct ibcc_controller *c, const struct ibcc_topo *t,
-			 struct ibcc_control *out);
-bool ibcc_controller_is_settled(const struct ibcc_controller *c);
 /* rules.c, what the steps share. Notes a decision about a root; never NULL. */
 struct ibcc_decision *ibcc_rules_say(struct pass *p, enum ibcc_decision_code code,
 				     const struct ibcc_root_state *s);
 /* Each change affects all roots under control: earlier measurements say nothing about the new
  * state. So all roots are judged by new measurements, which begin after `settle` passes.
  */
-void ibcc_rules_restart_judging(struct ibcc_controller *c, uint16_t settle);
+void ibcc_rules_restart_judging(struct ibcc_tuner *c, uint16_t settle);
 /* Marks the root as changed: no other rule changes it in this pass, and the judgement of all roots
  * starts again.
  */
@@ -87,7 +80,7 @@ uint32_t ibcc_rules_enlist(const struct pass *p, struct ibcc_root_state *s, uint
 uint32_t ibcc_rules_enlist_sources(const struct pass *p, struct ibcc_root_state *s,
 				   const struct ibcc_root *now);
 /* Lets a root go, and says why; the last one has its index then. */
-void ibcc_rules_drop(struct ibcc_controller *c, const struct ibcc_root_state *s,
+void ibcc_rules_drop(struct ibcc_tuner *c, const struct ibcc_root_state *s,
 		     enum ibcc_root_status why);
 
 /* Numbers of roots. on: settings are wanted. Of these, limiting: the limited pairs are known;

@@ -7,11 +7,6 @@
 
 #include "rules.h"
 
-struct ibcc_tuner {
-	struct ibcc_controller controller;
-	struct ibcc_overlay overlay;
-};
-
 void ibcc_tuner_defaults(struct ibcc_tuner_params *p)
 {
 	*p = (struct ibcc_tuner_params){
@@ -30,15 +25,21 @@ struct ibcc_tuner *ibcc_tuner_new(const struct ibcc_tuner_params *p)
 
 	if (!tn)
 		return NULL;
-	ibcc_tuner_bound(tn, IBCC_CCT_MAX_MULT, UINT16_MAX);
-	tn->controller.p = *p;
+	tn->p = *p;
+	tn->limits.overlay = (struct ibcc_overlay)IBCC_OVERLAY_UNLIMITED;
 	ibcc_tuner_reset(tn);
 	return tn;
 }
 
 void ibcc_tuner_reset(struct ibcc_tuner *tn)
 {
-	ibcc_controller_reset(&tn->controller);
+	ibcc_parameters_fini(&tn->par);
+	*tn = (struct ibcc_tuner){
+		.p = tn->p,
+		.limits = tn->limits,
+		.since_change = UINT16_MAX,
+		.gone_port = IBCC_NONE,
+	};
 }
 
 void ibcc_tuner_free(struct ibcc_tuner *tn)
@@ -51,38 +52,17 @@ void ibcc_tuner_free(struct ibcc_tuner *tn)
 
 const struct ibcc_parameters *ibcc_tuner_parameters(const struct ibcc_tuner *tn)
 {
-	return &tn->controller.par;
+	return &tn->par;
 }
 
-void ibcc_tuner_spare(struct ibcc_tuner *tn, uint16_t sls)
+struct ibcc_tuner_limits *ibcc_tuner_limits(struct ibcc_tuner *tn)
 {
-	tn->overlay.spared_sls = sls;
-}
-
-void ibcc_tuner_bound(struct ibcc_tuner *tn, uint32_t max_delay, uint16_t max_timer)
-{
-	tn->overlay.max_delay = max_delay;
-	tn->overlay.max_timer = max_timer;
-}
-
-void ibcc_tuner_may_learn(struct ibcc_tuner *tn, bool may)
-{
-	tn->controller.may_learn = may;
-}
-
-void ibcc_tuner_recommends(struct ibcc_tuner *tn, bool only)
-{
-	tn->controller.recommends = only;
-}
-
-void ibcc_tuner_confine(struct ibcc_tuner *tn, const bool *within)
-{
-	tn->controller.within = within;
+	return &tn->limits;
 }
 
 void ibcc_tuner_disturb(struct ibcc_tuner *tn, const struct ibcc_topo *t, uint32_t endport)
 {
-	struct ibcc_parameters *par = &tn->controller.par;
+	struct ibcc_parameters *par = &tn->par;
 
 	for (uint32_t k = 0; k < par->n_roots && endport < par->n_endports; k++)
 		par->root[k].disturbed |=
@@ -90,24 +70,13 @@ void ibcc_tuner_disturb(struct ibcc_tuner *tn, const struct ibcc_topo *t, uint32
 			ibcc_topo_switch_endport(t, par->root[k].r.port) == endport;
 }
 
-bool ibcc_tuner_is_settled(const struct ibcc_tuner *tn)
-{
-	return ibcc_controller_is_settled(&tn->controller);
-}
-
-int ibcc_tuner_save(const struct ibcc_tuner *tn, const struct ibcc_topo *t,
-		    struct ibcc_control *out)
-{
-	return ibcc_controller_save(&tn->controller, t, out);
-}
-
 /* State is by endport, so it belongs to one topology: it is reset if the size changes. */
 static int prepare(struct ibcc_tuner *tn, const struct ibcc_topo *t, struct ibcc_ledger *ledger)
 {
-	if (tn->controller.par.n_endports != t->n_endports)
+	if (tn->par.n_endports != t->n_endports)
 		ibcc_tuner_reset(tn);
-	tn->controller.par.n_endports = t->n_endports;
-	tn->controller.par.max_timer = tn->overlay.max_timer;
+	tn->par.n_endports = t->n_endports;
+	tn->par.max_timer = tn->limits.overlay.max_timer;
 	return ibcc_ledger_fit(ledger, t);
 }
 
@@ -117,9 +86,8 @@ int ibcc_tuner_lay(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 {
 	int ret = prepare(tn, t, ledger);
 
-	ibcc_parameters_group(&tn->controller.par, t);
-	return ret ? ret
-		   : ibcc_overlay_run(&tn->overlay, t, &tn->controller.par, actual, ledger, out);
+	ibcc_parameters_group(&tn->par, t);
+	return ret ? ret : ibcc_overlay_run(&tn->limits.overlay, t, &tn->par, actual, ledger, out);
 }
 
 /* Are the settings that a saved root wants on the fabric, and ours? Fewer settings may have been
@@ -151,15 +119,14 @@ static int take_root(struct ibcc_tuner *tn, const struct ibcc_topo *t,
 		     const struct ibcc_control_root *root, uint32_t sw,
 		     const struct ibcc_settings *actual, struct ibcc_ledger *ledger)
 {
-	struct ibcc_controller *c = &tn->controller;
-	uint32_t n = c->par.n_roots;
-	int ret = ibcc_controller_take(c, t, root, actual);
+	uint32_t n = tn->par.n_roots;
+	int ret = ibcc_controller_take(tn, t, root, actual);
 
-	if (ret || c->par.n_roots == n)
+	if (ret || tn->par.n_roots == n)
 		return ret;
 	ret = hold(actual, sw, ledger);
 	for (uint32_t e = 0; e < t->n_endports && !ret; e++)
-		if (c->par.root[n].r.member[e])
+		if (tn->par.root[n].r.member[e])
 			ret = hold(actual, e, ledger);
 	return ret;
 }
@@ -180,7 +147,7 @@ int ibcc_tuner_resume(struct ibcc_tuner *tn, const struct ibcc_topo *t, struct i
 		if (!ret)
 			ibcc_control_remove(c, k);
 	}
-	ibcc_parameters_group(&tn->controller.par, t);
+	ibcc_parameters_group(&tn->par, t);
 	return ret;
 }
 
@@ -189,13 +156,13 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 		    const struct ibcc_settings *actual, struct ibcc_ledger *ledger,
 		    struct ibcc_target *out)
 {
-	struct pass pass = { .c = &tn->controller, .t = t, .pic = p, .actual = actual };
-	const struct ibcc_parameters *par = &tn->controller.par;
+	struct pass pass = { .c = tn, .t = t, .pic = p, .actual = actual };
+	const struct ibcc_parameters *par = &tn->par;
 	struct ibcc_target unset;
 	int ret = prepare(tn, t, ledger);
 
 	if (!ret)
-		ret = ibcc_overlay_run(&tn->overlay, t, par, actual, ledger, &unset);
+		ret = ibcc_overlay_run(&tn->limits.overlay, t, par, actual, ledger, &unset);
 	if (ret)
 		return ret;
 	ret = ibcc_controller_step(&pass, &unset);
@@ -203,7 +170,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 		ret = -ENOMEM;
 	ibcc_target_fini(&unset);
 	if (!ret)
-		ret = ibcc_overlay_run(&tn->overlay, t, par, actual, ledger, out);
+		ret = ibcc_overlay_run(&tn->limits.overlay, t, par, actual, ledger, out);
 	if (ret) {
 		ibcc_decisions_fini(&pass.said);
 		return ret;
@@ -211,6 +178,6 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 	out->suspect = p->trustworthy && ibcc_controller_suspects(&pass);
 	out->decisions = pass.said;
 	out->decisions.situation = ibcc_situation_find(&pass, out);
-	out->decisions.recommended = tn->controller.recommends;
+	out->decisions.recommended = tn->limits.recommends;
 	return 0;
 }

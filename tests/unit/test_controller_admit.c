@@ -287,7 +287,7 @@ static void test_recommended(void **state)
 	struct ibcc_root *r = see_slow(f);
 	uint32_t mbps = r->rate_mbps;
 
-	ibcc_tuner_recommends(f->tn, true);
+	ibcc_tuner_limits(f->tn)->recommends = true;
 	for (uint32_t i = 0; i < f->t->n_endports; i++)
 		f->refuse[i] = true; /* nothing gets there */
 	r->rate_mbps = mbps + 700;
@@ -302,7 +302,7 @@ static void test_recommended(void **state)
 	assert_int_equal(found(f), IBCC_SITUATION_NOT_SET);
 	assert_int_equal(f->said.situation.root.n, 4);
 	assert_true(f->said.recommended);
-	ibcc_tuner_recommends(f->tn, false);
+	ibcc_tuner_limits(f->tn)->recommends = false;
 	start_anew(f);
 }
 

@@ -187,7 +187,7 @@ static struct ibcc_root *see_alike(struct fixture *f, uint32_t n_alike)
 {
 	struct ibcc_root *r = see_slow(f);
 
-	ibcc_tuner_may_learn(f->tn, true);
+	ibcc_tuner_limits(f->tn)->may_learn = true;
 	for (uint32_t i = 0; i < n_alike; i++) {
 		if (i % 2)
 			cc(f, i)->by_block = true;
@@ -265,7 +265,7 @@ static void test_learns_alone(void **state)
 	assert_int_equal(phase(f, r), IBCC_PHASE_HOLD);
 	start_anew(f);
 	r = see_alike(f, 4);
-	ibcc_tuner_may_learn(f->tn, false);
+	ibcc_tuner_limits(f->tn)->may_learn = false;
 	passes(f, 2);
 	assert_int_equal(phase(f, r), IBCC_PHASE_HOLD);
 	start_anew(f);

@@ -134,10 +134,10 @@ static void test_not_ours(void **state)
 	struct ibcc_root *r = see_slow(f);
 	bool within[ENDPORTS_MAX] = { false };
 
-	ibcc_tuner_confine(f->tn, within);
+	ibcc_tuner_limits(f->tn)->within = within;
 	passes(f, 3);
 	assert_status(f, r->port, IBCC_STATUS_OUTSIDE);
-	ibcc_tuner_confine(f->tn, NULL);
+	ibcc_tuner_limits(f->tn)->within = NULL;
 	cc(f, 11)->support = IBCC_CC_UNSUPPORTED;
 	pass(f);
 	assert_status(f, r->port, IBCC_STATUS_NO_SUPPORT);
@@ -148,11 +148,11 @@ static void test_recommended(void **state)
 	struct fixture *f = *state;
 	struct ibcc_root *r = see_slow(f);
 
-	ibcc_tuner_recommends(f->tn, true);
+	ibcc_tuner_limits(f->tn)->recommends = true;
 	f->apply = false;
 	passes(f, 3);
 	assert_status(f, r->port, IBCC_STATUS_RECOMMENDED);
-	ibcc_tuner_recommends(f->tn, false);
+	ibcc_tuner_limits(f->tn)->recommends = false;
 	pass(f);
 	assert_status(f, r->port, IBCC_STATUS_NOT_IN_FORCE);
 }
@@ -175,7 +175,7 @@ static void test_learning(void **state)
 	struct fixture *f = *state;
 	struct ibcc_root *r = see_slow(f), *other;
 
-	ibcc_tuner_may_learn(f->tn, true);
+	ibcc_tuner_limits(f->tn)->may_learn = true;
 	for (uint32_t i = 0; i < 4; i++)
 		cc(f, i)->by_block = true;
 	passes(f, 3);
@@ -196,7 +196,7 @@ static void test_waits_to_learn(void **state)
 	struct fixture *f = *state;
 	struct ibcc_root *r;
 
-	ibcc_tuner_may_learn(f->tn, true);
+	ibcc_tuner_limits(f->tn)->may_learn = true;
 	hold(f, see(f, 10, 1, IBCC_CONGESTION_OUTPUT, 4, 2));
 	r = see_slow(f);
 	for (uint32_t i = 0; i < 4; i++)
