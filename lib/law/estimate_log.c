@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which pairs of source and destination send through a root, by the packets that switches logged
- * as marked (CongestionLog).
+/* Finds which pairs of source and destination send through a root, by the packets that switches
+ * logged as marked (CongestionLog).
  *
  * A port marks one packet as likely as another, so a pair's share of the log is its share of the
  * root's rate. The log does not say which port of the switch marked a packet, but the packet's
@@ -20,12 +20,18 @@
 
 #include "estimate.h"
 
-#define FADE   0.05 /* share of the counts that fades in a pass, at most */
-#define KEPT   80.0 /* packets: the share is (new packets) / KEPT if that is less */
-#define GONE   0.05 /* packets: a pair with fewer is forgotten */
-#define FOLLOW 0.1  /* share of the difference by which a receiver's rate follows, in a pass */
+/* In a pass, this share of the counts fades, or (new packets) / KEPT if that is less. */
+#define FADE 0.05
+#define KEPT 80.0
+/* The estimator forgets a pair that has fewer packets in the counts. */
+#define GONE 0.05
+/* In a pass, the rate of a slow receiver follows what is measured by this share of the difference.
+ */
+#define FOLLOW 0.1
 
-/* The pair and the marking port of a logged packet. False: its source or route is not known. */
+/* Finds the pair of a logged packet, and the port that marked it. Returns false if the packet's
+ * source or route is not known.
+ */
 static bool find_pair(const struct ibcc_topo *t, const struct ibcc_mark *m, struct ibcc_pair *p)
 {
 	uint32_t src = ibcc_topo_port_of_lid(t, m->slid);
@@ -188,14 +194,15 @@ static int add(struct root_history *m, const struct ibcc_pair *now)
 	return 0;
 }
 
-/* Whether a root is under control with settled parameters. */
+/* Returns whether a root is under control with settled parameters. */
 static bool is_held(const struct ibcc_root_parameters *r)
 {
 	return r->phase == IBCC_PHASE_HOLD && r->in_force;
 }
 
-/* Whether an endport belongs to another root that is not held, so that its BECNs may be that
- * root's. */
+/* Returns whether an endport belongs to another root that is not held. Its BECNs may be from that
+ * root.
+ */
 static bool is_marked_elsewhere(const struct ibcc_parameters *last, uint32_t port, uint32_t i)
 {
 	const struct ibcc_root_parameters *o;

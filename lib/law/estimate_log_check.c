@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Whether a switch's CongestionLog is believed: it is compared with the counters of the adapters
- * that it names.
+/* Judges whether a switch's CongestionLog is believed. For that, it compares the log with the
+ * counters of the adapters that the log names.
  *
  * A port marks one packet as likely as another. So of n logged packets, the share l_i of an
  * adapter is its share of what the root carries. Two counters that the switch cannot influence
@@ -21,10 +21,16 @@
 
 #include "estimate.h"
 
-#define MIN_SAMPLES 30.0 /* half of what a log decides by */
-#define UNTRUE      0.3  /* of a log, beyond chance: honest ones had .03 once in a thousand */
-#define CHANCE      0.4
-#define TOLERANCE   0.25
+/* The check needs this many packets, half of what a log needs to name limited pairs. */
+#define MIN_SAMPLES 30.0
+/* The check contradicts a log if more than this share of it is untrue beyond what chance explains.
+ * Of honest logs, one in a thousand had 0.03 beyond chance.
+ */
+#define UNTRUE 0.3
+/* The factor of sampling in the head comment. */
+#define CHANCE 0.4
+/* The log may claim more of the root than an adapter's bytes allow, by this share. */
+#define TOLERANCE 0.25
 
 struct claims {
 	double marks;              /* BECNs in a pass of the adapters whose BECNs are the root's */
@@ -33,7 +39,7 @@ struct claims {
 	double by_becns, by_bytes; /* the part of the log that claims too much, 0 to 1 */
 };
 
-/* Whether an adapter contributes to another root, by its parameters or its log. */
+/* Returns whether an adapter contributes to another root, by that root's parameters or log. */
 static bool is_elsewhere(const struct estimation *j, const struct root_history *m, uint32_t endport)
 {
 	const struct ibcc_root_parameters *o;
@@ -44,7 +50,9 @@ static bool is_elsewhere(const struct estimation *j, const struct root_history *
 	return ibcc_estimate_logged_elsewhere(j->m, m, j->t->endport[endport]);
 }
 
-/* How many BECNs in a pass an adapter has from this root alone; negative: not known. */
+/* Returns how many BECNs an adapter gets in a pass from this root alone. The result is negative if
+ * that is not known.
+ */
 static double becns_of(const struct estimation *j, const struct root_history *m, uint32_t endport)
 {
 	const struct endport_count *c = &m->marked[endport];
@@ -109,7 +117,7 @@ enum ibcc_log_verdict ibcc_estimate_check_log(const struct estimation *j, struct
 	return IBCC_LOG_CONTRADICTED;
 }
 
-/* Whether the log of a switch is contradicted: by one of its roots is enough. */
+/* Returns whether the log of a switch is contradicted. One of its roots is enough for that. */
 static bool is_contradicted(const struct ibcc_estimate *p, const struct ibcc_topo *t, uint32_t node)
 {
 	for (uint32_t k = 0; k < p->n_known; k++)

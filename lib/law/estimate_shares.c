@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Which pairs of source and destination a root limits, and what it leaves them. Begin with
+/* Finds which pairs of source and destination a root limits, and what it leaves them. Begin with
  * ibcc_estimate_shares().
  *
  * The pairs that a root limits have about the same rate through it, and would take more if they
@@ -19,21 +19,37 @@
 
 #include "estimate.h"
 
-#define AT_LEVEL    0.65 /* share of the level: a pair with more may be limited */
-#define DOUBT       0.5  /* standard deviations in favour of taking a pair for limited */
-#define ROUNDS      8u   /* iterations of the level, at most */
-#define CHANCE_MAX  0.5  /* relative variance of a pair's marks that is taken off, at most */
-#define MIN_SAMPLES 60.0 /* packets in the log; half of it if limits were known before */
-#define MIN_LEVEL   6.0  /* packets in the log of a pair at the level: fewer say nothing */
-#define LIMITED_MIN 0.4  /* share of all marks that limited pairs have, at least */
-/* Pairs from 1 - AT_LEVEL to AT_LEVEL of the level could be either. They have at most this share of
- * the marks of the limited ones; otherwise the two groups do not stand out.
+/* A root may limit a pair that has more than this share of the level of marks. */
+#define AT_LEVEL 0.65
+/* A pair's marks are a sample. The estimator takes a pair for limited if it has AT_LEVEL with this
+ * many standard deviations more.
  */
-#define BELOW_MAX  0.5
-#define ABOVE_FROM 1.5  /* times the level: pairs with more are not throttled yet, */
-#define ABOVE_MAX  0.1  /* and have at most this share of the marks of the limited ones */
-#define UNMARKED   0.5  /* packets in the log: an adapter with fewer is not throttled here */
-#define SAME       1e-3 /* rates that differ by a smaller share are equal */
+#define DOUBT 0.5
+/* find_level() repeats at most this many times. */
+#define ROUNDS 8u
+/* find_level() takes off at most this share of the square of a pair's marks as chance. */
+#define CHANCE_MAX 0.5
+/* A log with fewer packets does not show which pairs are limited. Half of them are enough if the
+ * limits were known before.
+ */
+#define MIN_SAMPLES 60.0
+/* A log shows nothing if a pair at the level has fewer packets in it. */
+#define MIN_LEVEL 6.0
+/* Limited pairs stand out only if they have at least this share of all marks. */
+#define LIMITED_MIN 0.4
+/* Pairs from 1 - AT_LEVEL to AT_LEVEL of the level may be limited or not. If they have more than
+ * this share of the limited pairs' marks, the two groups do not stand out.
+ */
+#define BELOW_MAX 0.5
+/* Pairs with more marks than ABOVE_FROM times the level are not throttled yet. If they have more
+ * than ABOVE_MAX of the limited pairs' marks, it is too early to say which are limited.
+ */
+#define ABOVE_FROM 1.5
+#define ABOVE_MAX  0.1
+/* A root does not throttle an adapter that has fewer packets in its log. */
+#define UNMARKED 0.5
+/* Rates that differ by a smaller share count as equal. */
+#define SAME 1e-3
 
 /* A pair of adapters as one root sees it. */
 struct seen {
@@ -50,12 +66,13 @@ struct shares {
 	struct ibcc_maxmin_use *use;
 	size_t n_flows, n_uses;
 	uint32_t *src;    /* by flow */
-	double *capacity; /* by the estimate's root: the rate that is left for limited pairs */
+	double *capacity; /* by the estimate's root: what it leaves for limited pairs, Mb/s */
 };
 
-/* The level: marks of a limited pair. It is the mean over marks, not over pairs, so it leans to the
- * pairs that have most; pairs far below it are left out of the next iteration. What chance adds to
- * the squares is taken off.
+/* Finds the level, which is how many marks a limited pair has. The level is the mean over marks,
+ * not over pairs, so the pairs that have most count most. Each round leaves out the pairs that are
+ * far below the level of the round before. Chance makes the squares of marks larger; the function
+ * takes off what it adds.
  */
 static double find_level(const struct root_history *m)
 {
@@ -79,8 +96,8 @@ static double find_level(const struct root_history *m)
 	return level;
 }
 
-/* Whether the pairs fall clearly into those at the level and those well below it. They do not while
- * a root's first parameters are still far from good ones.
+/* Returns whether the pairs fall clearly into those at the level and those well below it. They do
+ * not while a root's first parameters are still far from good ones.
  */
 static bool stand_out(const struct root_history *m, double level)
 {
@@ -100,8 +117,8 @@ static bool stand_out(const struct root_history *m, double level)
 	       above < ABOVE_MAX * limited;
 }
 
-/* Whether a root's pairs are known well enough to say which it limits. Less is needed if that was
- * known before: few pairs come and go.
+/* Returns whether a root's pairs are known well enough to say which it limits. The function asks
+ * for less if that was known before, since few pairs come and go.
  */
 static bool is_known(const struct root_history *m, const struct estimation *j)
 {
@@ -143,7 +160,7 @@ static int by_pair(const void *a, const void *b)
 	return ret ? ret : order(x->dlid, y->dlid);
 }
 
-/* What a root can carry, Mb/s: its link, or what its slow receiver takes. */
+/* Returns what a root can carry in Mb/s: the rate of its link, or what its slow receiver takes. */
 static double capacity_of(const struct root_history *m, const struct ibcc_root *r)
 {
 	return m->kind == IBCC_CONGESTION_OUTPUT ? m->capacity_mbps : r->link_mbps;

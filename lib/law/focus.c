@@ -18,17 +18,19 @@
 #define BUSY_PERMILLE 250u
 /* Permille of the interval that a port waited. Adapters at a healthy load wait 20 to 30. */
 #define WAIT_PERMILLE 50u
-/* Permille. A port that waits for the next switch for longer passes on congestion that starts
- * farther downstream, as the estimator has it.
+/* A port that waits for the next switch for this many permille of the interval passes on congestion
+ * that starts farther downstream. The estimator has the same limit.
  */
 #define PASSES_ON_PERMILLE 100u
-#define LEAST_WAITING      2u /* adapters behind a suspected port */
-#define SILENT_PASSES      3u /* in a row: then a port is left out */
+/* Congestion may start at a port if at least this many adapters wait behind it. */
+#define LEAST_WAITING 2u
+/* A port that is silent for more than this many passes in a row is left out. */
+#define SILENT_PASSES 3u
 
-/* A port where congestion starts, or may start. */
+/* A port where congestion starts, or where it may start. */
 struct start {
 	uint32_t port;
-	uint32_t n_waiting;           /* of a suspected one: adapters that wait behind it */
+	uint32_t n_waiting;           /* adapters behind it that wait, if it is only suspected */
 	const struct ibcc_root *seen; /* NULL: the estimate does not know it */
 	const struct ibcc_root_parameters *held; /* NULL: it is not controlled */
 };
@@ -146,7 +148,9 @@ static uint32_t walk_upstream(struct choice *c, uint32_t port, bool take)
 	return n_waiting;
 }
 
-/* How many adapters wait behind a port where congestion may start; 0: it does not start there. */
+/* Returns how many adapters wait behind a port where congestion may start, or 0 if congestion does
+ * not start there.
+ */
 static uint32_t suspect(struct choice *c, uint32_t port)
 {
 	const struct ibcc_topo_port *p = &c->t->port[port];
@@ -205,7 +209,7 @@ static void list_starts(struct choice *c, const struct ibcc_estimate *pic,
 	qsort(c->start + n_roots, c->n_starts - n_roots, sizeof(*c->start), by_waiting);
 }
 
-/* Whether a switch port `q` leads packets to a root's switch that go on by the root. */
+/* Returns whether a switch port `q` leads packets to a root's switch that leave it by the root. */
 static bool feeds(const struct ibcc_topo *t, uint32_t q, uint32_t root)
 {
 	const struct ibcc_topo_node *from = &t->node[t->port[q].node];
@@ -217,8 +221,8 @@ static bool feeds(const struct ibcc_topo *t, uint32_t q, uint32_t root)
 	return false;
 }
 
-/* The ports of the switch: what else starts there must be known, too; and the receiver, which
- * counts marked packets.
+/* Adds the ports of the switch, since the daemon must know what else starts there. Also adds the
+ * receiver, which counts marked packets.
  */
 static void add_switch(struct choice *c, const struct start *at)
 {
@@ -231,7 +235,8 @@ static void add_switch(struct choice *c, const struct start *at)
 		add(c, receiver, IBCC_FOCUS_LINGERS);
 }
 
-/* The ports of other nodes that feed the switch: those that wait, and all that lead to a root. */
+/* Adds the ports of other nodes that feed the switch: those that wait, and all that lead to a root.
+ */
 static void add_feeders(struct choice *c, const struct start *at)
 {
 	const struct ibcc_topo *t = c->t;
@@ -258,7 +263,7 @@ static void add_sources(struct choice *c, const struct start *at)
 			add(c, c->t->endport[e], IBCC_FOCUS_LINGERS);
 }
 
-/* The adapters behind a root that marks: their counts of marked packets show that it does. */
+/* Adds the adapters behind a root that marks. Their counts of marked packets show that it marks. */
 static void add_receivers(struct choice *c, const struct start *at)
 {
 	const struct ibcc_topo_node *sw = &c->t->node[c->t->port[at->port].node];
