@@ -12,16 +12,13 @@
 #define CONGESTED_PERMILLE 100u /* the tree waits this share of the time: its buffers are full */
 #define DUE_MARKS          16u  /* if fewer marks are due, all may be missing by coincidence */
 
-static uint32_t switch_of(const struct ibcc_topo *t, uint32_t port)
-{
-	return ibcc_topo_switch_endport(t, port);
-}
-
 static const struct ibcc_root_parameters *set_root(const struct ibcc_parameters *p, uint32_t port)
 {
-	for (uint32_t k = 0; k < p->n_roots; k++)
-		if (p->root[k].r.port == port && ibcc_phase_sets(p->root[k].r.phase))
-			return &p->root[k].r;
+	const struct ibcc_root_parameters *r;
+
+	ibcc_parameters_each (r, p)
+		if (r->port == port)
+			return r;
 	return NULL;
 }
 
@@ -36,24 +33,22 @@ static bool is_followed(const struct ibcc_rollout *r, uint32_t port)
 /* Updates the list of roots with settings. A root that is let go starts again if it comes back. */
 static void follow(struct ibcc_rollout *r, const struct ibcc_parameters *p)
 {
+	const struct ibcc_root_parameters *of;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < r->n_roots; i++)
 		if (set_root(p, r->root[i].port))
 			r->root[n++] = r->root[i];
 	r->n_roots = n;
-	for (uint32_t k = 0; k < p->n_roots && r->n_roots < IBCC_ROOTS_MAX; k++) {
-		uint32_t port = p->root[k].r.port;
-
-		if (ibcc_phase_sets(p->root[k].r.phase) && !is_followed(r, port))
-			r->root[r->n_roots++] = (struct ibcc_rollout_root){ .port = port };
-	}
+	ibcc_parameters_each (of, p)
+		if (r->n_roots < IBCC_ROOTS_MAX && !is_followed(r, of->port))
+			r->root[r->n_roots++] = (struct ibcc_rollout_root){ .port = of->port };
 }
 
 /* Were there marks of this root, or marks that may be of any root? */
 static bool moved(const struct ibcc_estimate *pic, const struct ibcc_root *now)
 {
-	return now && (now->fecn || now->becn || (pic->fecn && !pic->becn));
+	return now->fecn || now->becn || (pic->fecn && !pic->becn);
 }
 
 /* Would BECNs show at the adapters that send to this root? */
@@ -95,7 +90,7 @@ static bool is_in_vain(struct ibcc_rollout *r, struct ibcc_rollout_root *root,
 		       const struct ibcc_topo *t, const struct ibcc_snapshot *s,
 		       const struct ibcc_root *now)
 {
-	uint32_t sw = switch_of(t, root->port);
+	uint32_t sw = ibcc_topo_switch_endport(t, root->port);
 
 	if (++root->passes < IBCC_ROLLOUT_PASSES)
 		return false;
@@ -121,7 +116,8 @@ uint32_t ibcc_rollout_judge(struct ibcc_rollout *r, const struct ibcc_topo *t,
 	for (uint32_t i = 0; i < r->n_roots; i++) {
 		struct ibcc_rollout_root *root = &r->root[i];
 		const struct ibcc_root *now = ibcc_estimate_find(pic, root->port);
-		const struct ibcc_endport_cc *sw = &actual->ep[switch_of(t, root->port)];
+		const struct ibcc_endport_cc *sw =
+			&actual->ep[ibcc_topo_switch_endport(t, root->port)];
 
 		if ((root->stage != IBCC_ROLLOUT_CANARY && root->stage != IBCC_ROLLOUT_WHOLE) ||
 		    !now || sw->support != IBCC_CC_SUPPORTED ||
