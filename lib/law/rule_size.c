@@ -14,8 +14,7 @@
 /* A receiver is fast if it takes this many permille of what it took when it was slow. */
 #define FASTER_PERMILLE 1100u
 /* The formulas are applied again if more contribute, by BECNs, than this many permille of the
- * number that they got; or, by the log, if the time between two packets of a source is longer than
- * this many permille of theirs.
+ * number that they got.
  */
 #define MORE_PERMILLE 1300u
 /* The formulas are applied again if the table should end below this many permille of where it does.
@@ -66,11 +65,8 @@ static bool differs(const struct ibcc_root_state *s)
 	const struct ibcc_root *known = s->known;
 	double n = known->n_limited, mbps = known->limited_mbps, chance = 1 / sqrt(known->samples);
 	double each = mbps / n * r->n / r->rate_mbps;
-	double loop = n / mbps * r->rate_mbps / r->n_heavy; /* times that between packets */
 
-	return each < CLOSER - chance / 2 ||
-	       each > 1 + IBCC_LAW_MARGIN_PERMILLE / 1000.0 + chance ||
-	       loop > MORE_PERMILLE / 1000.0 + chance;
+	return each < CLOSER - chance / 2 || each > 1 + IBCC_LAW_MARGIN_PERMILLE / 1000.0 + chance;
 }
 
 /* Is it the only root, and busy while hardly any sender waits for it? Then better numbers gain

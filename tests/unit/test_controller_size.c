@@ -200,26 +200,6 @@ static void test_pairs(void **state)
 	}
 }
 
-/* 24 contributors that count as 19 equal ones, and 24 pairs: between packets of each is 1.26 times
- * as long. If they count as 18 it is more than 1.3 times.
- */
-static void test_pairs_are_lighter(void **state)
-{
-	struct fixture *f = *state;
-
-	for (uint32_t heavy = 18; heavy <= 19; heavy++) {
-		const struct ibcc_root_parameters *p = hold_forty(f);
-
-		mark(f->s.root, 24, heavy, 0);
-		passes(f, 4);
-		assert_int_equal(p->n_heavy, heavy);
-		tell(f->s.root, 24, QDR_MBPS);
-		pass(f);
-		assert_int_equal(p->n_heavy, heavy == 18 ? 24 : 19);
-		start_anew(f);
-	}
-}
-
 /* What is told goes before what is counted; so do its members and their number. */
 static void test_told(void **state)
 {
@@ -464,7 +444,6 @@ int main(void)
 		SCENE(test_enlist),
 		SCENE(test_outlier),
 		SCENE(test_pairs),
-		SCENE(test_pairs_are_lighter),
 		SCENE(test_told),
 		SCENE(test_well),
 		SCENE(test_pauses),
