@@ -120,7 +120,7 @@ struct ibcc_root {
 	double samples;       /* packets in the log that this rests on */
 	double capacity_mbps; /* the most that a slow receiver takes; 0: not known */
 	uint32_t n_senders;   /* adapters that send limited pairs through it, here or elsewhere */
-	const bool *sends;    /* by endport: they do, and are marked here; as becns */
+	const bool *sends;    /* by endport: these adapters; as becns */
 };
 
 /* Whether it is known where congestion starts, and all that send there can be known. What silent

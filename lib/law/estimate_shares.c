@@ -46,8 +46,6 @@
  */
 #define ABOVE_FROM 1.5
 #define ABOVE_MAX  0.1
-/* A root does not throttle an adapter that has fewer packets in its log. */
-#define UNMARKED 0.5
 /* Rates that differ by a smaller share count as equal. */
 #define SAME 1e-3
 
@@ -239,7 +237,7 @@ static void count_limited(const struct shares *s, const struct estimation *j, ui
 			continue;
 		last = s->src[i];
 		r->n_senders++;
-		m->sends[j->t->port[last].endport] = ibcc_estimate_logged(m, last) >= UNMARKED;
+		m->sends[j->t->port[last].endport] = true;
 	}
 }
 

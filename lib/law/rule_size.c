@@ -104,9 +104,8 @@ static void by_log(struct pass *p, struct ibcc_root_state *s)
 	ibcc_rules_discard_feedback(p, s);
 }
 
-/* Adapters that have limited pairs and are marked here get the root's values, even if the counters
- * did not show them. Adapters that the root does not mark need no values: with them, the root would
- * share the timer of all other roots that they contribute to.
+/* Adapters that have limited pairs here get the root's values, even if the counters did not show
+ * them.
  */
 static void enlist_logged(struct pass *p, struct ibcc_root_state *s)
 {

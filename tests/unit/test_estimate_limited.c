@@ -360,30 +360,6 @@ static void test_series(void **state)
 	assert_limits(f, slow, 3, 6000);
 }
 
-/* An adapter that is held at the slow root but marked by less than half a packet at the full one
- * sends nothing that is held there: .95^13 is .51, .95^14 is .49.
- */
-static void test_hardly_marked(void **state)
-{
-	struct fixture *f = *state;
-	uint32_t full = full_root(f), slow = slow_root(f);
-
-	series(f, full, slow);
-	memmove(f->log, f->log + 10, sizeof(f->log) - 10 * sizeof(f->log[0]));
-	f->n_log -= 10;
-	log_pair(f, full, 0, 6, 1);
-	pass(f);
-	f->n_log--;
-	passes(f, 13);
-	assert_limits(f, full, 2, 30000);
-	assert_int_equal(at(f, full)->n_senders, 2);
-	assert_true(at(f, full)->sends[endport_of(f, 0)]);
-	pass(f);
-	assert_int_equal(at(f, full)->n_senders, 2);
-	assert_false(at(f, full)->sends[endport_of(f, 0)]);
-	assert_true(at(f, full)->sends[endport_of(f, 1)]);
-}
-
 /* All that comes through what looks like a full root is held up at the slow one: 3000 Mb/s. */
 static void test_limits_nobody(void **state)
 {
@@ -468,13 +444,19 @@ static void test_least_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TREE8(test_level),        TREE8(test_in_doubt),
-		TREE8(test_chance),       TREE(test_becns),
-		TREE(test_missing_becns), TREE(test_becns_of_a_switch),
-		TREE(test_becns_of_two),  TREE(test_becns_of_unlearned),
-		TREE(test_series),        TREE(test_hardly_marked),
-		TREE(test_limits_nobody), TREE(test_wants_little_of_both),
-		TREE(test_other_bounds),  TREE8(test_least_left),
+		TREE8(test_level),
+		TREE8(test_in_doubt),
+		TREE8(test_chance),
+		TREE(test_becns),
+		TREE(test_missing_becns),
+		TREE(test_becns_of_a_switch),
+		TREE(test_becns_of_two),
+		TREE(test_becns_of_unlearned),
+		TREE(test_series),
+		TREE(test_limits_nobody),
+		TREE(test_wants_little_of_both),
+		TREE(test_other_bounds),
+		TREE8(test_least_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
