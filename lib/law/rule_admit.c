@@ -180,16 +180,10 @@ static void watch_root(struct pass *p, const struct ibcc_root *now)
 		return;
 	s->stood = worth && r->kind == now->kind ? s->stood + 1 : 0;
 	r->status = worth ? believe(p, s, now) : IBCC_STATUS_HELPS_NOBODY;
-	if (r->status != IBCC_STATUS_NOT_CONFIRMED || (s->seen && r->kind != now->kind)) {
+	if (r->status != IBCC_STATUS_NOT_CONFIRMED || (s->seen && r->kind != now->kind))
 		s->seen = 0;
-		s->win = (struct ibcc_window){ 0 };
-	} else {
-		s->seen++;
-		s->win.n++;
-		s->win.rate_mbps += now->rate_mbps;
-		if (s->seen >= p->c->p.confirm_passes)
-			r->status = IBCC_STATUS_WAITS;
-	}
+	else if (++s->seen >= p->c->p.confirm_passes)
+		r->status = IBCC_STATUS_WAITS;
 	r->kind = now->kind;
 	r->link_mbps = now->link_mbps;
 	r->seen_mbps = now->rate_mbps;
@@ -296,13 +290,7 @@ static int admit(struct pass *p, struct ibcc_root_state *s, const struct ibcc_ro
 	if (!s->before)
 		return -ENOMEM;
 	memcpy(s->before, p->pic->load, n_loads * sizeof(*s->before));
-	/* A slow receiver's buffer may have had room in its first pass, and taken more than it
-	 * does.
-	 */
-	ibcc_rules_number(s, n, n,
-			  s->win.n && r->kind == IBCC_CONGESTION_INPUT
-				  ? (uint32_t)(s->win.rate_mbps / s->win.n)
-				  : now->rate_mbps);
+	ibcc_rules_number(s, n, n, now->rate_mbps);
 	r->basis = contributors_known(now) ? IBCC_BASIS_MARKED : IBCC_BASIS_WAITING;
 	r->packet_bytes = now->packet_bytes;
 	r->threshold = ibcc_law_threshold(r->kind);
