@@ -24,7 +24,7 @@
 #define IBCC_LAW_MARK_SHARE 0.12
 /* While a tree is emptied, a table ends DRAIN_END times as far, and DRAIN_STEPS BECNs lead to its
  * end. With half of DRAIN_END random scenarios lose 0.16 points of the mean at the start; with
- * double they do not differ by more than chance.
+ * double, and with half and double of DRAIN_STEPS, they do not differ by more than chance.
  */
 #define IBCC_LAW_DRAIN_END   3.5
 #define IBCC_LAW_DRAIN_STEPS 4u

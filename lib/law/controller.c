@@ -57,8 +57,7 @@
  *
  * Each constant stands beside the step that uses it, with its reason. doc/internals/notebook.md
  * reports what happens without a rule, with another value of a constant, and with half and double
- * of those in law.h, law.c and group.c that it lists. For the others, half and double were not
- * measured.
+ * of most constants. It lists those for which half and double were not measured.
  */
 #include "rules.h"
 

@@ -33,9 +33,14 @@
  * limits were known before.
  */
 #define MIN_SAMPLES 60.0
-/* A log shows nothing if a pair at the level has fewer packets in it. */
+/* A log shows nothing if a pair at the level has fewer packets in it. With double the mean of
+ * random scenarios is 0.33 points lower, since limits are known too late; with half it does not
+ * differ by more than chance.
+ */
 #define MIN_LEVEL 6.0
-/* Limited pairs stand out only if they have at least this share of all marks. */
+/* Limited pairs stand out only if they have at least this share of all marks. Without this rule two
+ * senders of a full link get 4 % less than with the best static setting.
+ */
 #define LIMITED_MIN 0.4
 /* Pairs from 1 - AT_LEVEL to AT_LEVEL of the level may be limited or not. If they have more than
  * this share of the limited pairs' marks, the two groups do not stand out.
