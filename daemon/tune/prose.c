@@ -37,9 +37,6 @@ size_t tune_char_width(const char *text, size_t *bytes)
 
 	if (!n || n > MB_CUR_MAX) {
 		*bytes = 1;
-		/* In a locale without it, the bytes of a character in UTF-8 stay together. */
-		while ((text[0] & 0xc0) == 0xc0 && *bytes < 4 && (text[*bytes] & 0xc0) == 0x80)
-			++*bytes;
 		return 1;
 	}
 	*bytes = n;

@@ -346,6 +346,10 @@ static size_t fit(const char *line, size_t len, unsigned int columns)
 			break;
 		i += bytes;
 	}
+	/* In the locale C a byte is a column. Half a character of UTF-8 would be shown as another.
+	 */
+	while (i && i < len && (line[i] & 0xc0) == 0x80)
+		i--;
 	return i;
 }
 
