@@ -20,6 +20,11 @@ struct ibcc_twin_in {
 	const struct ibcc_traffic_root *root; /* with kind OUTPUT: receivers that are so slow */
 	const struct ibcc_settings *now;
 	uint32_t packet_bytes; /* mean of what is sent, headers included; 0: full packets */
+	/* NULL: the fabric has the congestion control of annex A10. Else it has DCQCN, which is off
+	 * in the present, and ibcc_twin_try() turns it on with these parameters.
+	 */
+	const struct ibcc_dcqcn *dcqcn;
+	uint32_t buffer_bytes; /* of each port and VL; 0: not known */
 	/* CPU time of the thread, asked for after each simulated millisecond: it ends where another
 	 * one that takes as long as the last would be over `until_ns`. UINT64_MAX: end. NULL: no
 	 * limit.
@@ -49,8 +54,9 @@ void ibcc_twin_free(struct ibcc_twin *w);
  * -ENOMEM. *out needs ibcc_twin_state_fini() after 0.
  */
 int ibcc_twin_replay(struct ibcc_twin *w, struct ibcc_twin_state *out);
-/* From there on under other settings: 60 ms, of which the last third is in *out. If the time is
- * over before, 20 ms are enough, else the result is -ECANCELED. -ENOMEM.
+/* From there on under other settings, or with DCQCN in place of them: 60 ms, of which the last
+ * third is in *out. If the time is over before, 20 ms are enough, else the result is -ECANCELED.
+ * -ENOMEM.
  */
 int ibcc_twin_try(struct ibcc_twin *w, const struct ibcc_settings *then,
 		  struct ibcc_twin_state *out);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <ibcc/link.h>
 #include <ibcc/twin.h>
@@ -204,8 +205,15 @@ static void make_model(struct ibcc_twin *w)
 	ibcc_model_defaults(&w->model);
 	if (bytes) {
 		bytes = bytes < MIN_PACKET ? MIN_PACKET : bytes;
-		if (bytes < w->model.packet_bytes + w->model.header_bytes)
+		/* What DCQCN does depends on the size of packets, also of large ones. */
+		if (w->in.dcqcn || bytes < w->model.packet_bytes + w->model.header_bytes)
 			w->model.packet_bytes = bytes - w->model.header_bytes;
+	}
+	if (w->in.buffer_bytes)
+		w->model.buffer_bytes = w->model.hca_buffer_bytes = w->in.buffer_bytes;
+	if (w->in.dcqcn) {
+		w->model.dcqcn = *w->in.dcqcn;
+		memset(w->model.dcqcn.sl2profile, 0, sizeof(w->model.dcqcn.sl2profile));
 	}
 	for (uint32_t i = 0; i < w->in.t->n_ports; i++)
 		if (w->in.t->port[i].op_vls > vls && w->in.t->port[i].op_vls <= 15)
@@ -233,7 +241,7 @@ static int set_up(struct ibcc_twin *w)
 		rc = add_flow(w, i);
 	for (uint32_t i = 0; i < in->n_roots && !rc; i++)
 		rc = slow_down(w, &in->root[i]);
-	return rc ? rc : ibcc_twin_set(w->e, in->t, in->now);
+	return rc || in->dcqcn ? rc : ibcc_twin_set(w->e, in->t, in->now);
 }
 
 /* Whether another slice as long as the last one would exceed the CPU time. */
@@ -277,11 +285,21 @@ int ibcc_twin_replay(struct ibcc_twin *w, struct ibcc_twin_state *out)
 	return state_of(w, out);
 }
 
+/* Gives all ports the parameters of DCQCN, of which the present has no profiles. */
+static int turn_on(struct ibcc_twin *w)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < w->in.t->n_ports && !rc; i++)
+		rc = ibcc_engine_set_dcqcn(w->e, i, w->in.dcqcn);
+	return rc;
+}
+
 int ibcc_twin_try(struct ibcc_twin *w, const struct ibcc_settings *then,
 		  struct ibcc_twin_state *out)
 {
 	uint64_t start = ibcc_engine_now_ps(w->e);
-	int rc = ibcc_twin_set(w->e, w->in.t, then);
+	int rc = w->in.dcqcn ? turn_on(w) : ibcc_twin_set(w->e, w->in.t, then);
 
 	*out = (struct ibcc_twin_state){ 0 };
 	if (!rc)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* What the twin says of latency, against arithmetic, and which plans are recommended. */
+#include <string.h>
+
 #include <ibcc/prediction.h>
 #include <ibcc/twin.h>
 
@@ -70,6 +72,48 @@ static void an_idle_fabric(void **state)
 	ibcc_topo_free(t);
 }
 
+/* Four hosts fill the link between the switches, and wait with full buffers before it. The present
+ * has no marks, whatever the parameters say. With them the adapters hold back what the link does
+ * not carry, and it stays busy.
+ */
+static void dcqcn_empties_buffers(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	struct ibcc_traffic tr = { 0 };
+	struct ibcc_settings now;
+	struct ibcc_dcqcn d = { .enabled = true,
+				.cnp_sl = IBCC_DCQCN_PACKET_SL,
+				.source_only = true,
+				.profile[0] = { .min = 16384, .max = 65536, .percent = 5 } };
+	struct ibcc_twin_in in = {
+		.t = t, .traffic = &tr, .now = &now, .dcqcn = &d, .buffer_bytes = 65536
+	};
+	uint32_t link = fabric_port(t, LUSTRE_SW1, 5), source = fabric_port(t, LUSTRE_SRC1, 1);
+	struct ibcc_twin_state was, is;
+	struct ibcc_twin *w;
+	int err;
+
+	(void)state;
+	memset(d.sl2profile, 1, sizeof(d.sl2profile));
+	ibcc_dcqcn_rp_defaults(&d.rp);
+	assert_int_equal(ibcc_settings_init(&now, t), 0);
+	for (uint32_t i = LUSTRE_SRC1; i <= LUSTRE_SRC4; i++)
+		add(&tr, t, i, LUSTRE_FAST, 20000, IBCC_NONE);
+	w = ibcc_twin_new(&in, &err);
+	assert_non_null(w);
+	assert_int_equal(ibcc_twin_replay(w, &was), 0);
+	assert_int_equal(ibcc_twin_try(w, NULL, &is), 0);
+	assert_true(was.wait[source] > 0.5);
+	assert_true(is.wait[source] < 0.1);
+	assert_true(is.mbps[link] > 0.85 * t->port[link].rate_mbps);
+	ibcc_twin_state_fini(&was);
+	ibcc_twin_state_fini(&is);
+	ibcc_twin_free(w);
+	ibcc_settings_fini(&now);
+	ibcc_traffic_fini(&tr);
+	ibcc_topo_free(t);
+}
+
 /* A plan that costs more than 1 % of the total is recommended only to those who prefer latency, if
  * it reduces latency by more than 10 %. Any other plan is recommended, whatever latency does.
  */
@@ -113,6 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_idle_fabric),
+		cmocka_unit_test(dcqcn_empties_buffers),
 		cmocka_unit_test(what_is_recommended),
 	};
 
