@@ -10,6 +10,7 @@
 
 #include <ibcc/estimate.h>
 #include <ibcc/loads.h>
+#include <ibcc/scenario.h>
 #include <ibcc/settings.h>
 #include <ibcc/topo.h>
 
@@ -97,7 +98,12 @@ struct ibcc_prediction_in {
 	const struct ibcc_root *root; /* as the estimate has them; sources are used */
 	uint32_t packet_bytes;
 	const struct ibcc_settings *actual, *wanted;
-	bool prefer_latency; /* recommend a plan that costs throughput and reduces latency */
+	/* Predict DCQCN with these parameters in place of `wanted`, where it is off now; NULL: no.
+	 * Then roots' own rates are not predicted, and nothing above the engine's size.
+	 */
+	const struct ibcc_dcqcn *dcqcn;
+	uint32_t buffer_bytes; /* of each port and VL; 0: not known */
+	bool prefer_latency;   /* recommend a plan that costs throughput and reduces latency */
 	enum ibcc_prediction_why refuse; /* what is known to forbid it; else TELLS */
 	uint64_t budget_ns;
 	uint64_t (*cpu_ns)(void *arg); /* of the thread; UINT64_MAX: end; NULL: no limit */

@@ -54,9 +54,9 @@ void ibcc_twin_free(struct ibcc_twin *w);
  * -ENOMEM. *out needs ibcc_twin_state_fini() after 0.
  */
 int ibcc_twin_replay(struct ibcc_twin *w, struct ibcc_twin_state *out);
-/* From there on under other settings, or with DCQCN in place of them: 60 ms, of which the last
- * third is in *out. If the time is over before, 20 ms are enough, else the result is -ECANCELED.
- * -ENOMEM.
+/* From there on under other settings: 60 ms, of which the last third is in *out. If the time is
+ * over before, 20 ms are enough, else the result is -ECANCELED. -ENOMEM. With DCQCN, whose fabrics
+ * are faster by a factor of ten, it is 20 ms.
  */
 int ibcc_twin_try(struct ibcc_twin *w, const struct ibcc_settings *then,
 		  struct ibcc_twin_state *out);

@@ -220,6 +220,8 @@ static int run_twin(struct predictor *r, bool amounts)
 				   .root = r->root,
 				   .now = r->in->actual,
 				   .packet_bytes = r->in->packet_bytes,
+				   .dcqcn = r->in->dcqcn,
+				   .buffer_bytes = r->in->buffer_bytes,
 				   .cpu_ns = r->in->cpu_ns,
 				   .arg = r->in->arg,
 				   .until_ns = r->start_ns + r->in->budget_ns };
@@ -251,7 +253,9 @@ static int infer(struct predictor *r, bool history)
 
 	ibcc_traffic_fini(&r->traffic);
 	rc = ibcc_traffic_infer(&in, &r->traffic);
-	return rc ? rc : ibcc_least_rates(&in, &r->traffic, r->in->wanted, r->least);
+	if (rc || r->in->dcqcn)
+		return rc;
+	return ibcc_least_rates(&in, &r->traffic, r->in->wanted, r->least);
 }
 
 /* The share of what waiting adapters send that is new and passes no known root. */
@@ -463,6 +467,8 @@ static int run(struct predictor *r)
 
 	p->method = engine ? IBCC_PREDICTION_ENGINE : IBCC_PREDICTION_FLUID;
 	p->why = forbidden(r->in);
+	if (p->why == IBCC_PREDICTION_TELLS && r->in->dcqcn && !engine)
+		p->why = IBCC_PREDICTION_CPU;
 	p->roots_why = p->why;
 	if (p->why == IBCC_PREDICTION_NO_CONGESTION)
 		return 0;
@@ -476,13 +482,13 @@ static int run(struct predictor *r)
 		else if (rc == -ECANCELED)
 			p->why = IBCC_PREDICTION_CPU;
 		p->known = !rc;
-		if (p->known)
+		if (p->known && !r->in->dcqcn)
 			keep_told(r);
 		if (p->why == IBCC_PREDICTION_TELLS)
 			return rc;
 	}
 	p->roots_why = p->why;
-	if (!engine)
+	if (!engine || r->in->dcqcn)
 		return 0;
 	p->basis = IBCC_PREDICTION_NONE;
 	if (p->elsewhere > ROOT_ELSEWHERE)

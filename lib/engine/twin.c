@@ -295,6 +295,16 @@ static int turn_on(struct ibcc_twin *w)
 	return rc;
 }
 
+static int go_on_longer(struct ibcc_twin *w, uint64_t start)
+{
+	int rc = go_on(w, start + THEN_FROM_MS * MS);
+
+	if (rc || w->stopped)
+		return rc;
+	read_all(w, &w->from);
+	return go_on(w, start + THEN_MS * MS);
+}
+
 int ibcc_twin_try(struct ibcc_twin *w, const struct ibcc_settings *then,
 		  struct ibcc_twin_state *out)
 {
@@ -309,11 +319,8 @@ int ibcc_twin_try(struct ibcc_twin *w, const struct ibcc_settings *then,
 		rc = go_on(w, start + LEAST_MS * MS);
 	if (rc || w->stopped)
 		return rc ? rc : -ECANCELED;
-	rc = go_on(w, start + THEN_FROM_MS * MS);
-	if (!rc && !w->stopped) {
-		read_all(w, &w->from);
-		rc = go_on(w, start + THEN_MS * MS);
-	}
+	if (!w->in.dcqcn)
+		rc = go_on_longer(w, start);
 	read_all(w, &w->to);
 	return rc ? rc : state_of(w, out);
 }

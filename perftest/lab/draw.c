@@ -24,6 +24,9 @@
 #define QUEUE      200u
 #define RUN_MS     40u
 #define MEASURE_MS 22u
+/* At fast links, where a simulated millisecond has ten times the packets. */
+#define HDR_RUN_MS     24u
+#define HDR_MEASURE_MS 10u
 
 struct spot {
 	uint32_t dst, n, from[MAX_HOSTS], rate[MAX_HOSTS];
@@ -33,6 +36,7 @@ struct spot {
 
 struct draw {
 	uint64_t rng;
+	bool hdr;
 	uint32_t leaves, per_leaf, spines, hosts;
 	uint32_t base, up, host_rate[MAX_HOSTS], slowest;
 	double left[MAX_HOSTS]; /* of each host's link */
@@ -55,17 +59,18 @@ static bool chance(struct draw *d, uint32_t percent)
 
 static void draw_fabric(struct draw *d)
 {
-	static const uint32_t rates[] = { 8000, 16000, 32000 };
-	static const uint32_t buffers[] = { 16384, 32768, 65536 };
+	static const uint32_t rates[2][3] = { { 8000, 16000, 32000 }, { 100000, 200000, 400000 } };
+	static const uint32_t buffers[2][3] = { { 16384, 32768, 65536 },
+						{ 65536, 131072, 262144 } };
 	bool unequal;
 
 	d->leaves = between(d, 2, 5);
 	d->per_leaf = between(d, 3, 6);
 	d->spines = between(d, 1, d->per_leaf);
 	d->hosts = d->leaves * d->per_leaf;
-	d->base = rates[between(d, 0, 2)];
+	d->base = rates[d->hdr][between(d, 0, 2)];
 	d->up = chance(d, 20) ? 2 * d->base : d->base;
-	d->buffer = buffers[between(d, 0, 2)];
+	d->buffer = buffers[d->hdr][between(d, 0, 2)];
 	d->slowest = d->base;
 	unequal = chance(d, 30);
 	for (uint32_t i = 0; i < d->hosts; i++) {
@@ -165,7 +170,8 @@ static void draw_spots(struct draw *d)
 
 static void write_fabric(const struct draw *d, FILE *out)
 {
-	fprintf(out, "topology:\n  rate: %u Mb/s\n  nodes:\n    - {host: [", d->up);
+	fprintf(out, "topology:\n  rate: %u Mb/s\n%s  nodes:\n    - {host: [", d->up,
+		d->hdr ? "  mtu_bytes: 4096\n" : "");
 	for (uint32_t i = 0; i < d->hosts; i++)
 		fprintf(out, "%sh%u", i ? ", " : "", i);
 	fputs("]}\n    - {switch: [", out);
@@ -259,31 +265,32 @@ static void write_events(const struct draw *d, FILE *out)
 	}
 }
 
-int ibcc_draw_write(uint64_t seed, FILE *out)
+static int write_draw(uint64_t seed, bool hdr, FILE *out)
 {
-	struct draw d = { .rng = seed };
+	struct draw d = { .rng = seed, .hdr = hdr };
 
 	draw_fabric(&d);
 	draw_background(&d);
 	draw_spots(&d);
 	fprintf(out,
 		"name: drawn-%llu\nseed: %llu\nduration_ms: %u\nmeasure_from_ms: %u\n"
-		"model: {buffer_bytes: %u, hca_buffer_bytes: %u}\n",
-		(unsigned long long)seed, (unsigned long long)seed, RUN_MS, MEASURE_MS, d.buffer,
-		d.buffer);
+		"model: {%sbuffer_bytes: %u, hca_buffer_bytes: %u}\n",
+		(unsigned long long)seed, (unsigned long long)seed, hdr ? HDR_RUN_MS : RUN_MS,
+		hdr ? HDR_MEASURE_MS : MEASURE_MS,
+		hdr ? "packet_bytes: 4096, header_bytes: 26, " : "", d.buffer, d.buffer);
 	write_fabric(&d, out);
 	write_traffic(&d, out);
 	write_events(&d, out);
 	return ferror(out) ? -EIO : 0;
 }
 
-int ibcc_draw_load(uint64_t seed, struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
+int ibcc_draw_write(uint64_t seed, FILE *out)
 {
-	return ibcc_draw_load_set(seed, NULL, s, e);
+	return write_draw(seed, false, out);
 }
 
-int ibcc_draw_load_set(uint64_t seed, const struct ibcc_words *set, struct ibcc_scenario *s,
-		       struct ibcc_yaml_errors *e)
+static int load(uint64_t seed, bool hdr, const struct ibcc_words *set, struct ibcc_scenario *s,
+		struct ibcc_yaml_errors *e)
 {
 	const char *folder = getenv("TMPDIR");
 	char path[512];
@@ -302,7 +309,7 @@ int ibcc_draw_load_set(uint64_t seed, const struct ibcc_words *set, struct ibcc_
 			close(fd);
 		return rc;
 	}
-	rc = ibcc_draw_write(seed, f);
+	rc = write_draw(seed, hdr, f);
 	if (fclose(f) && !rc)
 		rc = -errno;
 	if (!rc)
@@ -310,6 +317,22 @@ int ibcc_draw_load_set(uint64_t seed, const struct ibcc_words *set, struct ibcc_
 					    set ? set->n : 0, s, e);
 	unlink(path);
 	return rc;
+}
+
+int ibcc_draw_load(uint64_t seed, struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
+{
+	return load(seed, false, NULL, s, e);
+}
+
+int ibcc_draw_load_set(uint64_t seed, const struct ibcc_words *set, struct ibcc_scenario *s,
+		       struct ibcc_yaml_errors *e)
+{
+	return load(seed, false, set, s, e);
+}
+
+int ibcc_draw_load_hdr(uint64_t seed, struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
+{
+	return load(seed, true, NULL, s, e);
 }
 
 double ibcc_draw_most(const struct ibcc_measure_flow *f)

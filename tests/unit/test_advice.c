@@ -4,9 +4,10 @@
  */
 #include <errno.h>
 
-#include <ibcc/advice.h>
+#include <ibcc/advise.h>
 
 #include "engines.h"
+#include "fabrics.h"
 
 enum { WIRE = 4122, BUFFER = 131072 };
 
@@ -93,13 +94,62 @@ static void nothing(void **state)
 	assert_int_equal(make(1, &root, BUFFER, &a), -EDOM);
 }
 
+/* What a fabric of idle links lacks for advice: a root, a buffer for a profile, parameters that a
+ * limiter can have, and a time without congestion.
+ */
+static void left_off(void **state)
+{
+	struct ibcc_topo *t = fabric_lustre();
+	const struct ibcc_root root = { .port = fabric_port(t, LUSTRE_SW2, 1),
+					.rate_mbps = 4000,
+					.n_contributors = 3 };
+	struct ibcc_settings now;
+	struct ibcc_loads loads;
+	struct ibcc_advise_in in = {
+		.p = { .t = t,
+		       .now = &loads,
+		       .root = &root,
+		       .actual = &now,
+		       .wanted = &now,
+		       .packet_bytes = 2074,
+		       .buffer_bytes = 65536 },
+		.rp = &rp,
+	};
+	struct ibcc_advise a;
+
+	(void)state;
+	ibcc_dcqcn_rp_defaults(&rp);
+	assert_int_equal(ibcc_settings_init(&now, t), 0);
+	assert_int_equal(ibcc_loads_init(&loads, t->n_ports), 0);
+	assert_int_equal(ibcc_advise(&in, &a), 0);
+	assert_int_equal(a.verdict, IBCC_ADVISE_OFF_NO_CONGESTION);
+	in.p.n_roots = 1;
+	assert_int_equal(ibcc_advise(&in, &a), 0);
+	assert_int_equal(a.verdict, IBCC_ADVISE_OFF_NOT_TRIED);
+	assert_int_equal(a.p.why, IBCC_PREDICTION_NO_BASELINE);
+	assert_int_equal(a.root_port, root.port);
+	assert_int_equal(a.root.n, 3);
+	assert_int_equal(a.root.feeds, 1);
+	assert_int_equal(a.profile.max_bytes, 65536);
+	rp.rpg_min_rate_mbps = 0;
+	assert_int_equal(ibcc_advise(&in, &a), 0);
+	assert_int_equal(a.verdict, IBCC_ADVISE_OFF_NO_PROFILE);
+	assert_int_equal(a.profile_rc, -EINVAL);
+	in.p.buffer_bytes = 8192;
+	assert_int_equal(ibcc_advise(&in, &a), 0);
+	assert_int_equal(a.verdict, IBCC_ADVISE_OFF_NO_PROFILE);
+	assert_int_equal(a.profile_rc, -ENOSPC);
+	ibcc_loads_fini(&loads);
+	ibcc_settings_fini(&now);
+	ibcc_topo_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(percent_by_senders),
-		cmocka_unit_test(queue_by_buffer),
-		cmocka_unit_test(worst_root),
-		cmocka_unit_test(nothing),
+		cmocka_unit_test(percent_by_senders), cmocka_unit_test(queue_by_buffer),
+		cmocka_unit_test(worst_root),         cmocka_unit_test(nothing),
+		cmocka_unit_test(left_off),
 	};
 
 	return cmocka_run_group_tests_name("advice", tests, NULL, NULL);

@@ -96,6 +96,7 @@ static void dcqcn_empties_buffers(void **state)
 	(void)state;
 	memset(d.sl2profile, 1, sizeof(d.sl2profile));
 	ibcc_dcqcn_rp_defaults(&d.rp);
+	d.rp.rpg_ai_rate_mbps = 40; /* the paper's, for links of 40 Gb/s */
 	assert_int_equal(ibcc_settings_init(&now, t), 0);
 	for (uint32_t i = LUSTRE_SRC1; i <= LUSTRE_SRC4; i++)
 		add(&tr, t, i, LUSTRE_FAST, 20000, IBCC_NONE);

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* Advice on DCQCN (advise.h): the profile of advice.h, tried on the twin of the fabric. First the
+ * traffic that was inferred from counters, then traffic that all hosts exchange, without
+ * congestion.
+ */
+#include <ibcc/advise.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ibcc/traffic.h>
+#include <ibcc/twin.h>
+
+/* All-to-all traffic: each host sends to this many others at most, and the fullest link is busy by
+ * this share.
+ */
+#define PEERS 16u
+#define BUSY  0.8
+
+void ibcc_advise_fini(struct ibcc_advise *a)
+{
+	ibcc_prediction_fini(&a->p);
+}
+
+void ibcc_advise_dcqcn(const struct ibcc_advice *profile, const struct ibcc_dcqcn_rp *rp,
+		       struct ibcc_dcqcn *d)
+{
+	*d = (struct ibcc_dcqcn){
+		.enabled = true,
+		.cnp_sl = IBCC_DCQCN_PACKET_SL,
+		.profile[0] = { .min = profile->min_bytes,
+				.max = profile->max_bytes,
+				.percent = (uint8_t)profile->percent },
+		.rp = *rp,
+	};
+	memset(d->sl2profile, 1, sizeof(d->sl2profile));
+}
+
+/* Ports that wait to send into the switch of a root: each has filled its buffer there. */
+static uint32_t count_feeds(const struct ibcc_prediction_in *in, uint32_t root)
+{
+	const struct ibcc_topo *t = in->t;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < t->n_ports; i++) {
+		uint32_t peer = t->port[i].peer;
+
+		n += peer != IBCC_NONE && t->port[peer].node == t->port[root].node &&
+		     peer != root && in->now->wait[i] > IBCC_LOADS_WAIT;
+	}
+	return n ? n : 1;
+}
+
+static int make_profile(const struct ibcc_advise_in *in, struct ibcc_advise *a)
+{
+	const struct ibcc_prediction_in *p = &in->p;
+	struct ibcc_advice_root *root = calloc(p->n_roots + 1u, sizeof(*root));
+	struct ibcc_advice_in make = { .rp = in->rp,
+				       .packet_bytes = p->packet_bytes,
+				       .buffer_bytes = p->buffer_bytes,
+				       .n_roots = p->n_roots,
+				       .root = root };
+
+	if (!root)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < p->n_roots; i++)
+		root[i] = (struct ibcc_advice_root){
+			.mbps = p->root[i].rate_mbps,
+			.n = p->root[i].n_contributors ? p->root[i].n_contributors : 1,
+			.feeds = count_feeds(p, p->root[i].port),
+		};
+	a->profile_rc = ibcc_advice_make(&make, &a->profile);
+	if (!a->profile_rc) {
+		a->root = root[a->profile.root];
+		a->root_port = p->root[a->profile.root].port;
+	}
+	free(root);
+	return 0;
+}
+
+static double change(const struct ibcc_amount *a)
+{
+	return a->now_mbps > 0 ? a->expected_mbps / a->now_mbps - 1 : 0;
+}
+
+/* Predicts the profile, both as all outputs mark and as only those with credits do; keeps the one
+ * that is refused, or that brings less.
+ */
+static int predict(const struct ibcc_advise_in *in, const struct ibcc_dcqcn *dcqcn,
+		   struct ibcc_advise *a)
+{
+	struct ibcc_prediction_in one = in->p;
+	struct ibcc_dcqcn d = *dcqcn;
+	struct ibcc_prediction p;
+	int rc;
+
+	one.dcqcn = &d;
+	rc = ibcc_predict(&one, &a->p);
+	if (rc || !a->p.known)
+		return rc;
+	d.source_only = true;
+	rc = ibcc_predict(&one, &p);
+	if (rc)
+		return rc;
+	a->source_only = !p.known || change(&p.total) < change(&a->p.total);
+	if (a->source_only) {
+		ibcc_prediction_fini(&a->p);
+		a->p = p;
+	} else {
+		ibcc_prediction_fini(&p);
+	}
+	return 0;
+}
+
+/* Each host sends to the hosts at equal distances from it in the list of hosts. */
+static int add_all(const struct ibcc_topo *t, struct ibcc_traffic *all)
+{
+	uint32_t *host = calloc(t->n_endports + 1u, sizeof(*host)), n = 0, step;
+	int rc = host ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !rc && i < t->n_endports; i++)
+		if (!ibcc_topo_is_switch(t, t->port[t->endport[i]].node) &&
+		    t->port[t->endport[i]].peer != IBCC_NONE)
+			host[n++] = t->endport[i];
+	step = n > PEERS ? (n - 1) / PEERS : 1;
+	for (uint32_t i = 0; i < n && !rc; i++)
+		for (uint32_t k = step; k < n && !rc; k += step) {
+			struct ibcc_traffic_pair *p =
+				ibcc_traffic_add(all, t, host[i], host[(i + k) % n], &rc);
+
+			if (p)
+				p->demand = 1;
+			if (rc == -ENOENT) /* a part of the fabric that the tables do not reach */
+				rc = 0;
+		}
+	free(host);
+	return rc;
+}
+
+/* Scales the demands until the fullest link is busy by BUSY. */
+static int scale(const struct ibcc_topo *t, struct ibcc_traffic *all)
+{
+	double *load = calloc(t->n_ports + 1u, sizeof(*load)), most = 0;
+
+	if (!load)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < all->n_pairs; i++)
+		for (uint32_t k = 0; k < all->pair[i].hops; k++) {
+			uint32_t port = all->hop[all->pair[i].first_hop + k];
+
+			load[port] += 1;
+			if (t->port[port].rate_mbps)
+				most = fmax(most, load[port] / t->port[port].rate_mbps);
+		}
+	for (uint32_t i = 0; i < all->n_pairs; i++) {
+		all->pair[i].root = IBCC_NONE;
+		all->pair[i].demand = most > 0 ? BUSY / most : 0;
+		all->pair[i].carried = all->pair[i].demand;
+	}
+	free(load);
+	return 0;
+}
+
+static double sum_of(const struct ibcc_traffic *t, const double *mbps)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < t->n_pairs; i++)
+		sum += mbps[i];
+	return sum;
+}
+
+/* -ECANCELED: the CPU time is over. */
+static int run_all(const struct ibcc_twin_in *in, double *share)
+{
+	struct ibcc_twin_state off = { 0 }, on = { 0 };
+	int rc;
+	struct ibcc_twin *w = ibcc_twin_new(in, &rc);
+
+	if (!w)
+		return rc;
+	rc = ibcc_twin_replay(w, &off);
+	if (!rc)
+		rc = ibcc_twin_try(w, in->now, &on);
+	if (!rc)
+		*share = sum_of(in->traffic, on.pair_mbps) /
+			 fmax(sum_of(in->traffic, off.pair_mbps), 1);
+	ibcc_twin_state_fini(&off);
+	ibcc_twin_state_fini(&on);
+	ibcc_twin_free(w);
+	return rc;
+}
+
+static int try_quiet(const struct ibcc_advise_in *in, const struct ibcc_dcqcn *d, double *share)
+{
+	struct ibcc_traffic all = { 0 };
+	const struct ibcc_twin_in twin = {
+		.t = in->p.t,
+		.traffic = &all,
+		.now = in->p.actual,
+		.packet_bytes = in->p.packet_bytes,
+		.dcqcn = d,
+		.buffer_bytes = in->p.buffer_bytes,
+		.cpu_ns = in->p.cpu_ns,
+		.arg = in->p.arg,
+		.until_ns = in->p.cpu_ns ? in->p.cpu_ns(in->p.arg) + in->p.budget_ns / 2 : 0,
+	};
+	int rc = add_all(in->p.t, &all);
+
+	if (!rc)
+		rc = scale(in->p.t, &all);
+	if (!rc)
+		rc = run_all(&twin, share);
+	ibcc_traffic_fini(&all);
+	return rc == -ECANCELED ? 0 : rc;
+}
+
+static enum ibcc_advise_verdict judge(const struct ibcc_advise *a)
+{
+	if (!a->p.known || isnan(a->quiet))
+		return IBCC_ADVISE_OFF_NOT_TRIED;
+	if (ibcc_prediction_costs(&a->p) || change(&a->p.victims) < -IBCC_ADVISE_QUIET_LOSS)
+		return IBCC_ADVISE_OFF_COSTS;
+	if (change(&a->p.total) < IBCC_ADVISE_LEAST_GAIN)
+		return IBCC_ADVISE_OFF_NOTHING;
+	return a->quiet < 1 - IBCC_ADVISE_QUIET_LOSS ? IBCC_ADVISE_OFF_QUIET : IBCC_ADVISE_ON;
+}
+
+int ibcc_advise(const struct ibcc_advise_in *in, struct ibcc_advise *a)
+{
+	struct ibcc_dcqcn d;
+	int rc;
+
+	*a = (struct ibcc_advise){ .verdict = IBCC_ADVISE_OFF_NO_CONGESTION, .quiet = NAN };
+	if (!in->p.n_roots)
+		return 0;
+	rc = make_profile(in, a);
+	if (rc)
+		return rc;
+	a->verdict = IBCC_ADVISE_OFF_NO_PROFILE;
+	if (a->profile_rc)
+		return 0;
+	ibcc_advise_dcqcn(&a->profile, in->rp, &d);
+	rc = predict(in, &d, a);
+	if (!rc)
+		rc = try_quiet(in, &d, &a->quiet);
+	if (rc == -EINVAL) { /* parameters that no limiter can have */
+		a->profile_rc = rc;
+		return 0;
+	}
+	if (rc)
+		ibcc_advise_fini(a);
+	else
+		a->verdict = judge(a);
+	return rc;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+#include "perftest/lab/advise.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include <ibcc/cycle.h>
+#include <ibcc/link.h>
+#include <ibcc/measure.h>
+
+#include "perftest/bench/live.h"
+#include "perftest/lab/draw.h"
+#include "perftest/lab/predict.h"
+
+#define MS      IBCC_PS_PER_MS
+#define LOOK_MS 20u
+/* Hotspots begin at 7 to 11 ms. */
+#define RUN_MS     32u
+#define MEASURE_MS 16u
+#define KB         1000u
+#define UNIT_MBPS  25000u /* Alibaba's thresholds and increases are for each so much */
+
+struct watch {
+	struct ibcc_memory memory;
+	const struct ibcc_scenario *s;
+	struct ibcc_dcqcn_rp rp;
+	struct ibcc_advise_case *out;
+};
+
+static int advise(struct watch *w, const struct ibcc_cycle *c)
+{
+	struct ibcc_loads now;
+	struct ibcc_advise_in in = { .p = { .t = c->topo,
+					    .before = &w->memory.quiet,
+					    .now = &now,
+					    .age_ns = c->snapshot.t_ns - w->memory.quiet_ns,
+					    .n_roots = c->estimate.n_roots,
+					    .root = c->estimate.root,
+					    .packet_bytes = c->estimate.root[0].packet_bytes,
+					    .actual = &c->actual,
+					    .wanted = &c->actual,
+					    .buffer_bytes = w->s->model.buffer_bytes,
+					    .budget_ns = UINT64_MAX / 2 },
+				     .rp = &w->rp };
+	int rc = ibcc_memory_now(&w->memory, c->topo, &now, &in.p.moved);
+
+	if (rc)
+		return rc;
+	rc = ibcc_advise(&in, &w->out->a);
+	if (!rc) {
+		struct ibcc_prediction keep = w->out->a.p;
+
+		ibcc_prediction_fini(&keep);
+		w->out->a.p.root = w->out->a.p.open = NULL;
+		w->out->a.p.sent_mbps = NULL;
+	}
+	w->out->congested = !rc;
+	ibcc_loads_fini(&now);
+	return rc;
+}
+
+static int each(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_applier *a)
+{
+	struct watch *w = arg;
+	int rc = 0;
+
+	(void)a;
+	if (!w->memory.quiet.mbps)
+		rc = ibcc_memory_init(&w->memory, c->topo->n_ports);
+	if (rc || !c->decided)
+		return rc;
+	ibcc_memory_add(&w->memory, c->topo, &c->snapshot, &c->estimate, &c->actual);
+	if (pass < LOOK_MS || w->out->congested || !c->estimate.n_roots)
+		return 0;
+	return advise(w, c);
+}
+
+static int look(const struct ibcc_scenario *s, struct watch *w)
+{
+	struct ibcc_scenario copy = *s;
+	struct ibcc_live_options o;
+	struct ibcc_live_result live;
+	struct ibcc_measure m;
+	int rc;
+
+	copy.duration_ps = (LOOK_MS + 3) * MS + MS / 2;
+	copy.measure_from_ps = copy.duration_ps - MS;
+	ibcc_live_defaults(&o);
+	o.dry = true;
+	o.each = each;
+	o.arg = w;
+	rc = ibcc_live_run(&copy, &o, 0, &m, &live);
+	ibcc_live_result_fini(&live);
+	if (!rc)
+		ibcc_measure_fini(&m);
+	return rc;
+}
+
+static uint32_t fastest_mbps(const struct ibcc_topo *t)
+{
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; i < t->n_ports; i++)
+		if (!ibcc_topo_is_switch(t, t->port[i].node) && t->port[i].rate_mbps > most)
+			most = t->port[i].rate_mbps;
+	return most;
+}
+
+/* Runs the scenario under a profile; the result takes the place of a worse one. */
+static int run(struct ibcc_scenario *s, const struct ibcc_dcqcn_profile *p,
+	       enum ibcc_advise_profile as, struct ibcc_advise_case *out)
+{
+	struct ibcc_measure m;
+	double share;
+	int rc;
+
+	s->model.dcqcn.enabled = p->percent > 0;
+	s->model.dcqcn.source_only = out->source_only;
+	s->model.dcqcn.profile[0] = *p;
+	rc = ibcc_measure_run(s, 0, &m, NULL);
+	if (rc)
+		return rc;
+	share = ibcc_draw_share(&m);
+	if (!(share <= out->share[as])) {
+		out->share[as] = share;
+		out->total_mbps[as] = out->victims_mbps[as] = 0;
+		for (uint32_t i = 0; i < m.n_flows; i++) {
+			out->total_mbps[as] += m.flow[i].throughput_mbps;
+			if (s->flow[i].kind != IBCC_FLOW_HOT)
+				out->victims_mbps[as] += m.flow[i].throughput_mbps;
+		}
+		if (as == IBCC_ADVISE_BEST)
+			out->best = *p;
+	}
+	ibcc_measure_fini(&m);
+	return 0;
+}
+
+/* Alibaba raises the increases of adapters, too. */
+static int run_alibaba(struct ibcc_scenario *s, struct ibcc_advise_case *out)
+{
+	struct ibcc_dcqcn_rp factory = s->model.dcqcn.rp;
+	uint32_t units = (fastest_mbps(s->topo) + UNIT_MBPS - 1) / UNIT_MBPS;
+	const struct ibcc_dcqcn_profile p = { .min = 100 * KB * units,
+					      .max = 400 * KB * units,
+					      .percent = 20 };
+	int rc;
+
+	s->model.dcqcn.rp.rpg_ai_rate_mbps = 5 * units;
+	s->model.dcqcn.rp.rpg_hai_rate_mbps = 50 * units;
+	rc = run(s, &p, IBCC_ADVISE_ALIBABA, out);
+	s->model.dcqcn.rp = factory;
+	return rc;
+}
+
+/* Thresholds as shares of the buffer of one input, in sixteenths. */
+static int search(struct ibcc_scenario *s, struct ibcc_advise_case *out)
+{
+	static const struct {
+		uint32_t min, max;
+	} range[] = { { 1, 4 },  { 1, 16 }, { 1, 64 }, { 4, 16 },
+		      { 4, 64 }, { 8, 16 }, { 8, 32 }, { 16, 64 } };
+	static const uint8_t percent[] = { 1, 5, 25, 100 };
+	uint32_t unit = s->model.buffer_bytes / 16;
+	int rc = 0;
+
+	out->share[IBCC_ADVISE_BEST] = out->share[IBCC_ADVISE_OFF];
+	out->total_mbps[IBCC_ADVISE_BEST] = out->total_mbps[IBCC_ADVISE_OFF];
+	out->victims_mbps[IBCC_ADVISE_BEST] = out->victims_mbps[IBCC_ADVISE_OFF];
+	for (size_t i = 0; i < sizeof(range) / sizeof(*range); i++)
+		for (size_t k = 0; k < sizeof(percent) && !rc; k++)
+			rc = run(s,
+				 &(struct ibcc_dcqcn_profile){ .min = range[i].min * unit,
+							       .max = range[i].max * unit,
+							       .percent = percent[k] },
+				 IBCC_ADVISE_BEST, out);
+	return rc;
+}
+
+static int run_all(struct ibcc_scenario *s, bool wide, struct ibcc_advise_case *out)
+{
+	const struct ibcc_advice *a = &out->a.profile;
+	int rc = run(s, &(struct ibcc_dcqcn_profile){ .percent = 0 }, IBCC_ADVISE_OFF, out);
+
+	if (!rc && out->congested && !out->a.profile_rc)
+		rc = run(s,
+			 &(struct ibcc_dcqcn_profile){ .min = a->min_bytes,
+						       .max = a->max_bytes,
+						       .percent = (uint8_t)a->percent },
+			 IBCC_ADVISE_FORMULA, out);
+	if (rc || !wide)
+		return rc;
+	rc = run(s,
+		 &(struct ibcc_dcqcn_profile){ .min = 150 * KB, .max = 1500 * KB, .percent = 100 },
+		 IBCC_ADVISE_ROCE, out);
+	if (!rc)
+		rc = run_alibaba(s, out);
+	return rc ? rc : search(s, out);
+}
+
+int ibcc_advise_draw(uint64_t seed, bool wide, struct ibcc_advise_case *out,
+		     struct ibcc_yaml_errors *e)
+{
+	struct ibcc_scenario s;
+	struct watch w = { .out = out, .s = &s };
+	int rc = ibcc_draw_load_hdr(seed, &s, e);
+
+	*out = (struct ibcc_advise_case){ .source_only = seed & 1 };
+	for (int i = 0; i < IBCC_N_ADVISE; i++)
+		out->share[i] = out->total_mbps[i] = out->victims_mbps[i] = NAN;
+	if (rc)
+		return rc;
+	out->buffer_bytes = s.model.buffer_bytes;
+	ibcc_dcqcn_rp_defaults(&w.rp);
+	s.model.dcqcn.rp = w.rp;
+	memset(s.model.dcqcn.sl2profile, 1, sizeof(s.model.dcqcn.sl2profile));
+	s.duration_ps = RUN_MS * MS;
+	s.measure_from_ps = MEASURE_MS * MS;
+	rc = ibcc_predict_vary(&s, seed & 2 ? IBCC_PREDICT_V2 : IBCC_PREDICT_V1);
+	if (!rc)
+		rc = look(&s, &w);
+	if (!rc)
+		rc = run_all(&s, wide, out);
+	ibcc_memory_fini(&w.memory);
+	ibcc_scenario_fini(&s);
+	return rc;
+}
