@@ -33,6 +33,7 @@ static const struct command commands[] = {
 	{ "confirm", IBCC_TASK_CONFIRM, true },   { "cancel", IBCC_TASK_CANCEL, true },
 	{ "report", IBCC_TASK_REPORT, false },    { "bundle", IBCC_TASK_BUNDLE, false },
 	{ "what-if", IBCC_TASK_WHAT_IF, false },  { "jobs", IBCC_TASK_JOBS, false },
+	{ "advise", IBCC_TASK_ADVISE, false },
 };
 
 static const struct command *find_command(const char *name)

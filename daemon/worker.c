@@ -223,7 +223,8 @@ static void run_task(struct ibcc_worker *w, struct ibcc_task *t)
 		if (t->err)
 			ibcc_why_set(&t->why, t->err, "no memory");
 		break;
-	case IBCC_TASK_WHAT_IF: ibcc_worker_tell_what_if(w, t); return;
+	case IBCC_TASK_WHAT_IF:
+	case IBCC_TASK_ADVISE: ibcc_worker_tell_what_if(w, t); return;
 	case IBCC_TASK_PREDICTED:
 		ibcc_worker_tell_predicted(w);
 		ibcc_task_free(t);

@@ -38,6 +38,7 @@ enum ibcc_task_kind {
 	IBCC_TASK_REPORT, /* waits like IBCC_TASK_PLAN */
 	IBCC_TASK_BUNDLE, /* waits like IBCC_TASK_PLAN */
 	IBCC_TASK_WHAT_IF,
+	IBCC_TASK_ADVISE,
 	IBCC_TASK_HISTORY,
 	IBCC_TASK_JOBS, /* of the batch system */
 	IBCC_TASK_RECONFIGURE,

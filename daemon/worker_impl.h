@@ -69,6 +69,7 @@ void ibcc_worker_on_predicted(void *arg);
 void ibcc_worker_tell_plan(struct ibcc_worker *w, struct ibcc_task *t, bool may_wait);
 /* the tasks that wait for a plan */
 void ibcc_worker_tell_plans(struct ibcc_worker *w, bool may_wait);
+/* a what-if, or advice */
 void ibcc_worker_tell_what_if(struct ibcc_worker *w, struct ibcc_task *t);
 void ibcc_worker_tell_predicted(struct ibcc_worker *w); /* the tasks that wait for the prediction */
 /* Call when a client has hung up that may have a task waiting here. */

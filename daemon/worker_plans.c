@@ -65,7 +65,10 @@ void ibcc_worker_drop_waiting(struct ibcc_worker *w, uint64_t client)
 
 void ibcc_worker_tell_what_if(struct ibcc_worker *w, struct ibcc_task *t)
 {
-	t->err = ibcc_service_what_if(w->service, t->set, ibcc_worker_on_predicted, w, &t->why);
+	t->err = t->kind == IBCC_TASK_ADVISE
+			 ? ibcc_service_advise(w->service, ibcc_worker_on_predicted, w, &t->why)
+			 : ibcc_service_what_if(w->service, t->set, ibcc_worker_on_predicted, w,
+						&t->why);
 	if (t->err == -EBUSY)
 		wait_for_end(w, t);
 	else if (t->err == -EINPROGRESS)
@@ -125,7 +128,7 @@ void ibcc_worker_run_later(struct ibcc_worker *w)
 		return;
 	ibcc_queue_init(&w->later);
 	while ((t = ibcc_queue_pick(&waited, w->last_uid)))
-		if (t->kind == IBCC_TASK_WHAT_IF)
+		if (t->kind == IBCC_TASK_WHAT_IF || t->kind == IBCC_TASK_ADVISE)
 			ibcc_worker_tell_what_if(w, t);
 		else
 			ibcc_worker_tell_plan(w, t, true);

@@ -43,6 +43,7 @@ static bool changes(enum ibcc_task_kind kind)
 	case IBCC_TASK_REPORT:
 	case IBCC_TASK_BUNDLE:
 	case IBCC_TASK_WHAT_IF:
+	case IBCC_TASK_ADVISE:
 	case IBCC_TASK_HISTORY:
 	case IBCC_TASK_JOBS:
 	case IBCC_TASK_RECONFIGURE:

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include <ibcc/advise.h>
 #include <ibcc/loads.h>
 #include <ibcc/now.h>
 #include <ibcc/thread.h>
@@ -29,6 +30,8 @@ struct prediction_job {
 	struct ibcc_predictor *p;
 	struct ibcc_evidence e;
 	uint64_t pass;
+	bool advise;
+	struct ibcc_advice_basis basis; /* with `advise` */
 	void (*done)(void *arg);
 	void *arg;
 };
@@ -202,18 +205,43 @@ static void tell(struct ibcc_predictor *p, json_t *o, uint64_t pass)
 	json_decref(old);
 }
 
+static json_t *advise(const struct prediction_job *j)
+{
+	const struct ibcc_advise_in in = { .p = j->e.in, .rp = &j->basis.rp };
+	struct ibcc_advise a;
+	json_t *o;
+
+	if (ibcc_advise(&in, &a))
+		a = (struct ibcc_advise){ .verdict = IBCC_ADVISE_OFF_NOT_TRIED,
+					  .profile_rc = -ENODATA,
+					  .p.why = IBCC_PREDICTION_FAILED };
+	o = ibcc_report_advice(j->e.topo, &in, &a, j->basis.rp_port, j->basis.buffer_port);
+	ibcc_advise_fini(&a);
+	return o;
+}
+
+static json_t *predict(const struct prediction_job *j)
+{
+	struct ibcc_prediction result;
+	json_t *o;
+
+	if (ibcc_predict(&j->e.in, &result))
+		result = (struct ibcc_prediction){ .why = IBCC_PREDICTION_FAILED,
+						   .roots_why = IBCC_PREDICTION_FAILED };
+	o = ibcc_report_prediction(j->e.topo, &j->e.in, &result);
+	ibcc_prediction_fini(&result);
+	return o;
+}
+
 static void *run(void *arg)
 {
 	struct prediction_job *j = arg;
-	struct ibcc_prediction result;
-	int rc = ibcc_predict(&j->e.in, &result);
+	json_t *o = j->advise ? advise(j) : predict(j);
 
-	if (rc)
-		result = (struct ibcc_prediction){ .why = IBCC_PREDICTION_FAILED,
-						   .roots_why = IBCC_PREDICTION_FAILED };
 	if (!j->p->abandoned)
-		tell(j->p, ibcc_report_prediction(j->e.topo, &j->e.in, &result), j->pass);
-	ibcc_prediction_fini(&result);
+		tell(j->p, o, j->pass);
+	else
+		json_decref(o);
 	if (j->done && !j->p->stop)
 		j->done(j->arg);
 	job_free(j);
@@ -249,6 +277,15 @@ static int start(struct ibcc_predictor *p, struct prediction_job *j)
 	return rc;
 }
 
+/* DCQCN needs no support of annex A10. Where it is on, counters do not show demands. */
+static enum ibcc_prediction_why refuse_advice(const struct ibcc_cycle *c,
+					      enum ibcc_prediction_why fabric)
+{
+	if (ibcc_vendor_rules(&c->vendor))
+		return IBCC_PREDICTION_CONTROLLED;
+	return fabric == IBCC_PREDICTION_NO_CC ? IBCC_PREDICTION_TELLS : fabric;
+}
+
 static int begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 		 const struct ibcc_settings *wanted, bool written, struct prediction_job *j)
 {
@@ -262,16 +299,21 @@ static int begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 	if (rc)
 		return rc;
 	j->e.in.refuse = refuse(p, c, wanted != NULL, j->e.in.refuse);
+	if (j->advise && p->cpu_s)
+		j->e.in.refuse = refuse_advice(c, j->e.in.refuse);
+	j->e.in.buffer_bytes = j->basis.buffer_bytes;
 	j->e.in.prefer_latency = p->prefer_latency;
 	j->e.in.budget_ns = p->cpu_s * 1000000000ull;
+	if (j->advise)
+		j->e.in.budget_ns = (uint64_t)((double)j->e.in.budget_ns * IBCC_ADVISE_BUDGET);
 	j->e.in.cpu_ns = cpu_ns;
 	j->e.in.arg = j;
 	return start(p, j);
 }
 
 static int begin_unless(struct ibcc_predictor *p, const struct ibcc_cycle *c,
-			const struct ibcc_settings *wanted, bool written, void (*done)(void *arg),
-			void *arg)
+			const struct ibcc_settings *wanted, bool written,
+			const struct ibcc_advice_basis *basis, void (*done)(void *arg), void *arg)
 {
 	struct prediction_job *j;
 	bool there;
@@ -285,6 +327,11 @@ static int begin_unless(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 	j = calloc(1, sizeof(*j));
 	if (!j)
 		return -ENOMEM;
+	j->advise = basis != NULL;
+	if (basis)
+		j->basis = *basis;
+	if (basis && basis->rp_port == IBCC_NONE)
+		ibcc_dcqcn_rp_defaults(&j->basis.rp);
 	j->done = done;
 	j->arg = arg;
 	rc = begin(p, c, wanted, written, j);
@@ -296,14 +343,21 @@ static int begin_unless(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 int ibcc_predictor_begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 			 const struct ibcc_settings *wanted, void (*done)(void *arg), void *arg)
 {
-	return begin_unless(p, c, wanted, false, done, arg);
+	return begin_unless(p, c, wanted, false, NULL, done, arg);
 }
 
 int ibcc_predictor_begin_written(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 				 const struct ibcc_settings *wanted, void (*done)(void *arg),
 				 void *arg)
 {
-	return begin_unless(p, c, wanted, true, done, arg);
+	return begin_unless(p, c, wanted, true, NULL, done, arg);
+}
+
+int ibcc_predictor_begin_advice(struct ibcc_predictor *p, const struct ibcc_cycle *c,
+				const struct ibcc_advice_basis *basis, void (*done)(void *arg),
+				void *arg)
+{
+	return begin_unless(p, c, &c->actual, false, basis, done, arg);
 }
 
 json_t *ibcc_predictor_tell(struct ibcc_predictor *p, uint64_t pass)

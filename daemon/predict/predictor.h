@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include <ibcc/cycle.h>
+#include <ibcc/dcqcn.h>
 
 #include "daemon/predict/evidence.h"
 
@@ -50,6 +51,20 @@ int ibcc_predictor_begin(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 int ibcc_predictor_begin_written(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 				 const struct ibcc_settings *wanted, void (*done)(void *arg),
 				 void *arg);
+/* Starts advice on DCQCN for the last polling cycle's roots, by the adapters' parameters and a
+ * buffer as ibcc_advise_in has them. Returns as ibcc_predictor_begin() does.
+ */
+struct ibcc_advice_basis {
+	/* Of the adapter that it was read from. IBCC_NONE: from none, and the factory values count.
+	 */
+	uint32_t rp_port;
+	struct ibcc_dcqcn_rp rp;
+	uint32_t buffer_bytes; /* of an input port and VL */
+	uint32_t buffer_port;  /* of the switch that has reported it; IBCC_NONE: assumed */
+};
+int ibcc_predictor_begin_advice(struct ibcc_predictor *p, const struct ibcc_cycle *c,
+				const struct ibcc_advice_basis *basis, void (*done)(void *arg),
+				void *arg);
 /* Call after settings were written: older loads do not describe the new state, beginning with the
  * next polling cycle.
  */

@@ -8,6 +8,7 @@
 #ifndef IBCC_DAEMON_REPORT_H
 #define IBCC_DAEMON_REPORT_H
 
+#include <ibcc/advise.h>
 #include <ibcc/cycle.h>
 #include <ibcc/json.h>
 #include <ibcc/prediction.h>
@@ -121,6 +122,13 @@ json_t *ibcc_report_unreachable(const struct ibcc_topo *t, const struct ibcc_set
  */
 json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_prediction_in *in,
 			       const struct ibcc_prediction *p);
+
+/* Advice on DCQCN: {"on","code","text","profile","root","adapters","buffer","packet_bytes",
+ * "prediction","quiet_permille"}; see ibcc-tune-json(7). `rp_port` and `buffer_port` are where the adapters'
+ * parameters and the buffer were read; IBCC_NONE: they are assumed.
+ */
+json_t *ibcc_report_advice(const struct ibcc_topo *t, const struct ibcc_advise_in *in,
+			   const struct ibcc_advise *a, uint32_t rp_port, uint32_t buffer_port);
 
 /* NVIDIA's own congestion control, {"marking","reacting","off","silent","throttled","text",
  * "advice"}: numbers of endports, and sentences; null if no node has it. "throttled" are

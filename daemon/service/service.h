@@ -116,7 +116,13 @@ int ibcc_service_predict(struct ibcc_service *s, void (*done)(void *arg), void *
  */
 int ibcc_service_what_if(struct ibcc_service *s, const json_t *set, void (*done)(void *arg),
 			 void *arg, struct ibcc_why *why);
-/* Stops a what-if that is running. It ends within a simulated millisecond and calls done(arg) as
+/* Reads the parameters of an adapter that sends to a root, and starts the computation of advice on
+ * DCQCN. Returns as ibcc_service_what_if() does; also -EOPNOTSUPP: no device has DCQCN.
+ * ibcc_service_predicted() then has the advice as ibcc_report_advice() has it.
+ */
+int ibcc_service_advise(struct ibcc_service *s, void (*done)(void *arg), void *arg,
+			struct ibcc_why *why);
+/* Stops a what-if or advice that is running. It ends within a simulated millisecond and calls done(arg) as
  * always. False: the prediction of the plan is running instead, which the next client can use.
  */
 bool ibcc_service_abandon_prediction(struct ibcc_service *s);

@@ -158,7 +158,8 @@ struct ibcc_service {
 	 * without its changes, which are small in C and large as JSON, or a client's own settings.
 	 */
 	json_t *asked;
-	bool asked_what_if;
+	bool asked_what_if; /* or for advice: no plan */
+	bool asked_advice;
 	struct ibcc_plan asked_plan;
 	struct ibcc_control asked_control; /* the roots of that plan */
 	struct ibcc_service_jobs *jobs;
@@ -192,6 +193,10 @@ void ibcc_service_predict_saved(struct ibcc_service *s, const struct ibcc_plan *
  * has been carried out.
  */
 json_t *ibcc_service_plan_outline(struct ibcc_service *s);
+/* Takes over the outline of an answer with advice, for which the prediction has begun.
+ * -EINPROGRESS.
+ */
+int ibcc_service_asked_advice(struct ibcc_service *s, json_t *what);
 /* Adds to an answer what ibcc_service_apply_plan() needs of a plan and of its roots. -ENOMEM. */
 int ibcc_service_add_data(const struct ibcc_plan *plan, const struct ibcc_control *control,
 			  json_t *o);

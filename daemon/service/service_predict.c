@@ -17,11 +17,20 @@ static int asked(struct ibcc_service *s, json_t *what, struct ibcc_plan plan,
 	json_decref(s->asked);
 	s->asked = what;
 	s->asked_what_if = what_if;
+	s->asked_advice = false;
 	ibcc_plan_fini(&s->asked_plan);
 	s->asked_plan = plan;
 	ibcc_control_fini(&s->asked_control);
 	s->asked_control = control;
 	return -EINPROGRESS;
+}
+
+int ibcc_service_asked_advice(struct ibcc_service *s, json_t *what)
+{
+	int rc = asked(s, what, (struct ibcc_plan){ 0 }, (struct ibcc_control){ 0 }, true);
+
+	s->asked_advice = true;
+	return rc;
 }
 
 static int copy_plan(const struct ibcc_plan *from, struct ibcc_plan *to)
@@ -95,7 +104,8 @@ int ibcc_service_predicted(struct ibcc_service *s, bool data, json_t **out, stru
 {
 	ibcc_predictor_wait(s->predictor);
 	*out = json_copy(s->asked); /* parts are shared, not copied */
-	if (!*out || json_object_set_new(*out, "prediction", ibcc_predictor_tell(s->predictor, 0)))
+	if (!*out || json_object_set_new(*out, s->asked_advice ? "advice" : "prediction",
+					 ibcc_predictor_tell(s->predictor, 0)))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	if (!s->asked_what_if && add_plan(s, data, *out))
 		return ibcc_why_set(why, -ENOMEM, "no memory");

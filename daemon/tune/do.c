@@ -177,6 +177,12 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 			rc = ibcc_service_what_if(s, json_object_get(args, "set"), NULL, NULL, why);
 		if (rc == -EINPROGRESS)
 			rc = ibcc_service_predicted(s, false, out, why);
+	} else if (!strcmp(command, "advise")) {
+		rc = watch(t, s, why);
+		if (!rc)
+			rc = ibcc_service_advise(s, NULL, NULL, why);
+		if (rc == -EINPROGRESS)
+			rc = ibcc_service_predicted(s, false, out, why);
 	} else if (!strcmp(command, "report")) {
 		rc = watch(t, s, why);
 		if (!rc)

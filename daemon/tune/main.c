@@ -62,6 +62,8 @@ static const struct command commands[] = {
 	{ "what-if", tune_what_if, 0, false, false, "",
 	  "predict the effect of your own settings; changes nothing",
 	  "what-if --set ccti_timer=30" },
+	{ "advise", tune_advise, 0, false, false, "",
+	  "advise on NVIDIA's congestion control (HDR, NDR); changes nothing", "advise" },
 	{ "history", tune_history, 1, false, false, "[ID]",
 	  "list what was changed, when, by which user, and its effect", "history --limit 5" },
 	{ "jobs", tune_jobs, 1, false, false, "[JOBID]",

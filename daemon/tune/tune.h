@@ -90,6 +90,7 @@ int tune_policy(struct tune *t);
 int tune_ooo_check(struct tune *t);
 int tune_probe(struct tune *t);
 int tune_what_if(struct tune *t);
+int tune_advise(struct tune *t);
 int tune_bundle(struct tune *t);
 /* May a command that asks before changes go on? Yes if -y was given, or if there is a terminal to
  * ask on. Otherwise prints what to do.

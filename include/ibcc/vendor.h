@@ -36,9 +36,10 @@ struct ibcc_vendor_endport {
 	enum ibcc_vendor_told general, settings;
 	struct ibcc_vcc_general_info can; /* with general TOLD */
 	enum ibcc_vendor_cc cc;
-	bool reacts; /* an adapter: slows down, and does not only notify others */
-	bool counts; /* has HCAStatisticsQuery */
-	bool lists;  /* has HCAAlgoConfig */
+	bool reacts;           /* an adapter: slows down, and does not only notify others */
+	bool counts;           /* has HCAStatisticsQuery */
+	bool lists;            /* has HCAAlgoConfig */
+	uint32_t buffer_bytes; /* a switch: of all its ports, by settings TOLD; 0: not reported */
 	/* The algorithm that runs for SL 0, if congestion control is on and the device reports it.
 	 * n_slots 0: not reported.
 	 */

@@ -126,6 +126,9 @@ const char *ibcc_vcc_parameters_name(uint16_t attr_id);
 const struct ibcc_vcc_field *ibcc_vcc_fields(uint16_t attr_id, unsigned int *n);
 /* The value of a field in the attribute's data, of IBCC_VCC_PARAMETER_BYTES. */
 uint32_t ibcc_vcc_field_get(const uint8_t *data, const struct ibcc_vcc_field *f);
+/* The data of HCARPParameters as parameters of a limiter. */
+struct ibcc_dcqcn_rp;
+void ibcc_vcc_rp_unpack(const uint8_t *data, struct ibcc_dcqcn_rp *p);
 /* Writes a field, cut to its width, and leaves all other bits as they are. */
 void ibcc_vcc_field_set(uint8_t *data, const struct ibcc_vcc_field *f, uint32_t v);
 

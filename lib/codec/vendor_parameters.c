@@ -2,6 +2,7 @@
 /* Fields of NVIDIA's attributes of congestion control parameters (vendor_cc.h). Widths are those of
  * NVIDIA OpenSM 5.x's headers.
  */
+#include <ibcc/dcqcn.h>
 #include <ibcc/vendor_cc.h>
 
 #include <stddef.h>
@@ -89,6 +90,32 @@ static uint32_t mask_of(const struct ibcc_vcc_field *f)
 uint32_t ibcc_vcc_field_get(const uint8_t *data, const struct ibcc_vcc_field *f)
 {
 	return wire_get_be32(data + 4u * f->word) >> f->shift & mask_of(f);
+}
+
+void ibcc_vcc_rp_unpack(const uint8_t *data, struct ibcc_dcqcn_rp *p)
+{
+	uint32_t v[sizeof(ca_rp) / sizeof(ca_rp[0])];
+
+	for (size_t i = 0; i < sizeof(ca_rp) / sizeof(ca_rp[0]); i++)
+		v[i] = ibcc_vcc_field_get(data, &ca_rp[i]);
+	*p = (struct ibcc_dcqcn_rp){
+		.clamp_tgt_rate = v[0],
+		.clamp_tgt_rate_after_time_inc = v[1],
+		.rpg_time_reset_us = v[2],
+		.rpg_byte_reset_bytes = v[3],
+		.rpg_threshold = v[4],
+		.rpg_max_rate_mbps = v[5],
+		.rpg_ai_rate_mbps = v[6],
+		.rpg_hai_rate_mbps = v[7],
+		.rpg_gd = v[8],
+		.rpg_min_dec_fac = v[9],
+		.rpg_min_rate_mbps = v[10],
+		.rate_to_set_on_first_cnp_mbps = v[11],
+		.dce_tcp_g = v[12],
+		.dce_tcp_rtt_us = v[13],
+		.rate_reduce_monitor_period_us = v[14],
+		.initial_alpha_value = v[15],
+	};
 }
 
 void ibcc_vcc_field_set(uint8_t *data, const struct ibcc_vcc_field *f, uint32_t v)

@@ -13,6 +13,8 @@
 #include <ibcc/traffic.h>
 #include <ibcc/twin.h>
 
+#include "dcqcn.h"
+
 /* All-to-all traffic: each host sends to this many others at most, and the fullest link is busy by
  * this share.
  */
@@ -230,7 +232,7 @@ static enum ibcc_advise_verdict judge(const struct ibcc_advise *a)
 
 int ibcc_advise(const struct ibcc_advise_in *in, struct ibcc_advise *a)
 {
-	struct ibcc_dcqcn d;
+	struct ibcc_model m = { .bcn.enabled = false };
 	int rc;
 
 	*a = (struct ibcc_advise){ .verdict = IBCC_ADVISE_OFF_NO_CONGESTION, .quiet = NAN };
@@ -242,14 +244,14 @@ int ibcc_advise(const struct ibcc_advise_in *in, struct ibcc_advise *a)
 	a->verdict = IBCC_ADVISE_OFF_NO_PROFILE;
 	if (a->profile_rc)
 		return 0;
-	ibcc_advise_dcqcn(&a->profile, in->rp, &d);
-	rc = predict(in, &d, a);
-	if (!rc)
-		rc = try_quiet(in, &d, &a->quiet);
-	if (rc == -EINVAL) { /* parameters that no limiter can have */
-		a->profile_rc = rc;
+	ibcc_advise_dcqcn(&a->profile, in->rp, &m.dcqcn);
+	if (!ibcc_dcqcn_model_valid(&m)) { /* parameters that no limiter can have */
+		a->profile_rc = -EINVAL;
 		return 0;
 	}
+	rc = predict(in, &m.dcqcn, a);
+	if (!rc && a->p.known)
+		rc = try_quiet(in, &m.dcqcn, &a->quiet);
 	if (rc)
 		ibcc_advise_fini(a);
 	else

@@ -269,6 +269,7 @@ static void take_settings(struct ask *a, const struct ibcc_mad_op *op, uint16_t 
 	else
 		ibcc_vcc_ca_general_unpack(op->mad, &ca);
 	e->reacts = ca.en_react;
+	e->buffer_bytes = sw.cap_total_buffer_size;
 	e->cc = sw.en || ca.en_react || ca.en_notify ? IBCC_VENDOR_CC_ON : IBCC_VENDOR_CC_OFF;
 }
 

@@ -124,6 +124,7 @@ printf 'rpg_ai_rate 7\n' >"$TMP/policy/f"
 keep policy-check tune -j policy "$TMP/policy/f" --check
 keep probe tune -j probe
 keep status tune -j status
+keep advise tune -j advise
 ok "each answer is one object of schema 1"
 [ -n "$python" ] || { ok "skipped: no python3-jsonschema"; exit 0; }
 

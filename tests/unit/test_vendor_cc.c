@@ -2,6 +2,7 @@
 /* NVIDIA's attributes, byte for byte as the documented layouts have them. */
 #include "codec.h"
 
+#include <ibcc/dcqcn.h>
 #include <ibcc/vendor_cc.h>
 
 #define DATA 64
@@ -278,6 +279,38 @@ static void test_names(void **state)
 	assert_null(ibcc_vcc_parameters_name(0xff20));
 }
 
+/* As parameters of a limiter: each field, with a value of its own, in the member of its name. */
+static void test_limiter(void **state)
+{
+	static const uint32_t values[] = { 1,  0,  301, 32766, 3,    100, 6, 51,
+					   10, 49, 2,   77,    1018, 5,   9, 1000 };
+	uint8_t data[IBCC_VCC_PARAMETER_BYTES] = { 0 };
+	struct ibcc_dcqcn_rp p;
+	unsigned int n;
+	const struct ibcc_vcc_field *f = ibcc_vcc_fields(0xff21, &n);
+
+	(void)state;
+	assert_int_equal(n, sizeof(values) / sizeof(*values));
+	for (unsigned int i = 0; i < n; i++)
+		ibcc_vcc_field_set(data, &f[i], values[i]);
+	ibcc_vcc_rp_unpack(data, &p);
+	assert_true(p.clamp_tgt_rate && !p.clamp_tgt_rate_after_time_inc);
+	assert_int_equal(p.rpg_time_reset_us, 301);
+	assert_int_equal(p.rpg_byte_reset_bytes, 32766);
+	assert_int_equal(p.rpg_threshold, 3);
+	assert_int_equal(p.rpg_max_rate_mbps, 100);
+	assert_int_equal(p.rpg_ai_rate_mbps, 6);
+	assert_int_equal(p.rpg_hai_rate_mbps, 51);
+	assert_int_equal(p.rpg_gd, 10);
+	assert_int_equal(p.rpg_min_dec_fac, 49);
+	assert_int_equal(p.rpg_min_rate_mbps, 2);
+	assert_int_equal(p.rate_to_set_on_first_cnp_mbps, 77);
+	assert_int_equal(p.dce_tcp_g, 1018);
+	assert_int_equal(p.dce_tcp_rtt_us, 5);
+	assert_int_equal(p.rate_reduce_monitor_period_us, 9);
+	assert_int_equal(p.initial_alpha_value, 1000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -287,6 +320,7 @@ int main(void)
 		cmocka_unit_test(test_algorithms), cmocka_unit_test(test_round_trips),
 		cmocka_unit_test(test_profile),    cmocka_unit_test(test_sl_mapping),
 		cmocka_unit_test(test_reaction),   cmocka_unit_test(test_notification),
+		cmocka_unit_test(test_limiter),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
