@@ -196,7 +196,8 @@ void ibcc_vendor_advice_text(const struct ibcc_vendor *v, const struct ibcc_topo
 			      "%s marks, all of its contributors react (contributors: %u; adapters "
 			      "throttled lately: %u), and congestion continues: in the "
 			      "congestion_control_policy_file of NVIDIA's OpenSM let the marking "
-			      "profile of that port begin at a shorter queue, or give the adapters "
+			      "profile of that port begin at a shorter queue (\"ibcc-tune advise\"), "
+			      "or give the adapters "
 			      "another algorithm or parameters (ppcc_algo_dir)",
 			      name, advice.root->n_contributors, count_throttled(v));
 		break;

@@ -100,7 +100,7 @@ wait_until 20 named || fail "$(jq -c .roots "$TMP/plan.json")"
 ok "the root is named, and its sources"
 equal "no changes" "$(jq '.changes | length' "$TMP/plan.json")" 0
 check "the operator learns what to do" \
-	jq -e '.nvidia.advice | test("leaf2 port 2 marks.*congestion_control_policy_file")' "$TMP/plan.json"
+	jq -e '.nvidia.advice | test("leaf2 port 2 marks.*congestion_control_policy_file.*ibcc-tune advise.*leave the fabric to ibcc-tune")' "$TMP/plan.json"
 tune apply -y >"$TMP/apply.log" 2>&1
 equal "an apply is refused" $? 1
 start_tuned 'mode: apply'
