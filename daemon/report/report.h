@@ -124,7 +124,7 @@ json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_pred
 			       const struct ibcc_prediction *p);
 
 /* Advice on DCQCN: {"on","code","text","profile","root","adapters","buffer","packet_bytes",
- * "prediction","quiet_permille"}; see ibcc-tune-json(7). `rp_port` and `buffer_port` are where the adapters'
+ * "prediction","worst","quiet_permille"}; see ibcc-tune-json(7). `rp_port` and `buffer_port` are where the adapters'
  * parameters and the buffer were read; IBCC_NONE: they are assumed.
  */
 json_t *ibcc_report_advice(const struct ibcc_topo *t, const struct ibcc_advise_in *in,

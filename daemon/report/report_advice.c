@@ -83,7 +83,7 @@ static void say(const struct ibcc_advise *a, char *text, size_t len)
 		snprintf(text, len,
 			 "leave it off, because traffic without congestion loses more than "
 			 "%.0f %% in a simulation",
-			 100 * IBCC_ADVISE_QUIET_LOSS);
+			 100 * IBCC_ADVISE_MAY_LOSE);
 		return;
 	}
 }
@@ -147,11 +147,17 @@ json_t *ibcc_report_advice(const struct ibcc_topo *t, const struct ibcc_advise_i
 
 	say(a, text, sizeof(text));
 	return json_pack(
-		"{sb ss ss so so so s{so sI} si so so}", "on", a->verdict == IBCC_ADVISE_ON, "code",
-		code_of(a->verdict), "text", text, "profile", profile(a), "root", root(t, a),
-		"adapters", adapters(t, in->rp, rp_port), "buffer", "read_from",
+		"{sb ss ss so so so s{so sI} si so so so}", "on", a->verdict == IBCC_ADVISE_ON,
+		"code", code_of(a->verdict), "text", text, "profile", profile(a), "root",
+		root(t, a), "adapters", adapters(t, in->rp, rp_port), "buffer", "read_from",
 		place(t, buffer_port), "bytes", (json_int_t)in->p.buffer_bytes, "packet_bytes",
 		(int)in->p.packet_bytes, "prediction",
-		tried ? ibcc_report_prediction(t, &in->p, &a->p) : json_null(), "quiet_permille",
+		tried ? ibcc_report_prediction(t, &in->p, &a->p) : json_null(), "worst",
+		a->p.known
+			? json_pack("{sI sI}", "total_permille",
+				    (json_int_t)llround(1000 * a->worst_total), "victims_permille",
+				    (json_int_t)llround(1000 * a->worst_victims))
+			: json_null(),
+		"quiet_permille",
 		isnan(a->quiet) ? json_null() : json_integer((json_int_t)llround(1000 * a->quiet)));
 }

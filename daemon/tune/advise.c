@@ -78,6 +78,7 @@ static void print(const json_t *answer)
 	const json_t *a = json_object_get(answer, "advice");
 	const json_t *p = json_object_get(a, "prediction");
 	const json_t *quiet = json_object_get(a, "quiet_permille");
+	const json_t *worst = json_object_get(a, "worst");
 
 	tune_say("Advice:    ", "%s.", tune_str(a, "text"));
 	print_profile(a);
@@ -89,6 +90,13 @@ static void print(const json_t *answer)
 			 number(a, "quiet_permille") / 10);
 	if (json_is_object(p))
 		tune_print_prediction(p);
+	if (json_is_object(worst))
+		tune_say("At worst:  ",
+			 "total %+.0f %%, victims %+.0f %%. Switches mark at all ports, or only at "
+			 "those "
+			 "where congestion starts. The prediction is that of the better case.",
+			 number(worst, "total_permille") / 10,
+			 number(worst, "victims_permille") / 10);
 	tune_say("\nNote:      ",
 		 "ibcc-tune writes none of this. The model was never compared with a device: try "
 		 "the profile on a part of the fabric first.");

@@ -31,10 +31,13 @@ struct ibcc_advise {
 	uint32_t root_port; /* of the root that decides: its port, and its senders */
 	struct ibcc_advice_root root;
 	/* On the twin, where all outputs mark, and where only outputs with credits do (source_only
-	 * in scenario.h). Which of both a device does is not known, so the worse one is here.
+	 * in scenario.h). Which of both a device does is not known. The one that brings more in
+	 * total is here, or one that cannot be predicted.
 	 */
 	struct ibcc_prediction p;
-	bool source_only; /* that is the worse one */
+	bool source_only; /* that is the one */
+	/* The least change of the total and of the victims under both, as shares of the present. */
+	double worst_total, worst_victims;
 	/* What all-to-all traffic delivers with the profile, as a share of what it delivers without
 	 * marks, where the fullest link is busy by four fifths; NAN: not tried.
 	 */
@@ -42,13 +45,13 @@ struct ibcc_advise {
 };
 void ibcc_advise_fini(struct ibcc_advise *a);
 
-/* The least predicted change of the total for which DCQCN is turned on, and the most that
- * all-to-all traffic may lose. A plan under annex A10 need not gain anything in total. DCQCN has
- * to: it harms more often than that control, and what it does rests on values that are not known of
- * devices.
+/* The least predicted gain of the total, in the better case, for which DCQCN is turned on; and the
+ * most that the total and the victims may lose in the worse case, and all-to-all traffic. A plan
+ * under annex A10 need not gain anything in total. DCQCN has to: it harms more often than that
+ * control, and what it does rests on values that are not known of devices.
  */
 #define IBCC_ADVISE_LEAST_GAIN 0.02
-#define IBCC_ADVISE_QUIET_LOSS 0.01
+#define IBCC_ADVISE_MAY_LOSE   0.01
 
 /* What a part of the advice may take of the CPU time for all of it: it has two predictions, and
  * all-to-all traffic with half the budget of one.

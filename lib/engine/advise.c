@@ -87,9 +87,7 @@ static double change(const struct ibcc_amount *a)
 	return a->now_mbps > 0 ? a->expected_mbps / a->now_mbps - 1 : 0;
 }
 
-/* Predicts the profile, both as all outputs mark and as only those with credits do; keeps the one
- * that is refused, or that brings less.
- */
+/* Predicts the profile, both as all outputs mark and as only those with credits do. */
 static int predict(const struct ibcc_advise_in *in, const struct ibcc_dcqcn *dcqcn,
 		   struct ibcc_advise *a)
 {
@@ -106,7 +104,9 @@ static int predict(const struct ibcc_advise_in *in, const struct ibcc_dcqcn *dcq
 	rc = ibcc_predict(&one, &p);
 	if (rc)
 		return rc;
-	a->source_only = !p.known || change(&p.total) < change(&a->p.total);
+	a->worst_total = fmin(change(&a->p.total), change(&p.total));
+	a->worst_victims = fmin(change(&a->p.victims), change(&p.victims));
+	a->source_only = !p.known || change(&p.total) > change(&a->p.total);
 	if (a->source_only) {
 		ibcc_prediction_fini(&a->p);
 		a->p = p;
@@ -223,11 +223,11 @@ static enum ibcc_advise_verdict judge(const struct ibcc_advise *a)
 {
 	if (!a->p.known || isnan(a->quiet))
 		return IBCC_ADVISE_OFF_NOT_TRIED;
-	if (ibcc_prediction_costs(&a->p) || change(&a->p.victims) < -IBCC_ADVISE_QUIET_LOSS)
+	if (a->worst_total < -IBCC_ADVISE_MAY_LOSE || a->worst_victims < -IBCC_ADVISE_MAY_LOSE)
 		return IBCC_ADVISE_OFF_COSTS;
 	if (change(&a->p.total) < IBCC_ADVISE_LEAST_GAIN)
 		return IBCC_ADVISE_OFF_NOTHING;
-	return a->quiet < 1 - IBCC_ADVISE_QUIET_LOSS ? IBCC_ADVISE_OFF_QUIET : IBCC_ADVISE_ON;
+	return a->quiet < 1 - IBCC_ADVISE_MAY_LOSE ? IBCC_ADVISE_OFF_QUIET : IBCC_ADVISE_ON;
 }
 
 int ibcc_advise(const struct ibcc_advise_in *in, struct ibcc_advise *a)

@@ -39,6 +39,23 @@ static void turned_on(void **state)
 	assert_true(c.a.quiet > 0.99 && c.a.quiet < 1.01);
 }
 
+/* A receiver is slow. Where switches mark only at ports with credits, nothing marks, and nothing is
+ * lost; where they mark at all ports, as here, the fabric delivers twice as much.
+ */
+static void turned_on_for_one_of_two_ways(void **state)
+{
+	struct ibcc_advise_case c = draw(180370);
+	double total = c.total_mbps[IBCC_ADVISE_FORMULA] / c.total_mbps[IBCC_ADVISE_OFF];
+
+	(void)state;
+	assert_int_equal(c.a.verdict, IBCC_ADVISE_ON);
+	assert_false(c.a.source_only);
+	assert_true(fabs(c.a.worst_total) < 0.02);
+	assert_true(total > 1.8);
+	assert_true(total * c.a.p.total.now_mbps >= c.a.p.total.low_mbps);
+	assert_true(total * c.a.p.total.now_mbps <= c.a.p.total.high_mbps);
+}
+
 /* Without hotspots there is nothing to advise on. */
 static void no_congestion(void **state)
 {
@@ -64,6 +81,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(turned_on),
+		cmocka_unit_test(turned_on_for_one_of_two_ways),
 		cmocka_unit_test(no_congestion),
 		cmocka_unit_test(left_off),
 	};

@@ -50,6 +50,7 @@ check "min < max, 1 to 100 percent, at least p*" jq -e '.advice.profile | .min_b
 check "parameters are those of a sender" jq -e '.advice.adapters | (.read_from.node | test("^source")) and
 	.rpg_ai_rate == 5 and .dce_tcp_g == 1019' "$TMP/advise.json"
 # All packets of a slow receiver's tree wait for credits: what marks bring there is predicted to be a loss, or nothing is.
+check "the worse way to mark is shown" jq -e '.advice | (.prediction.known | not) == (.worst == null)' "$TMP/advise.json"
 check "the verdict has its reason" jq -e '.advice | .on == (.code == "turn-on") and (.on or (.text | test("^leave it off, because")))' \
 	"$TMP/advise.json"
 tune advise >"$TMP/text" 2>"$TMP/tune.log" || fail "advise: $(cat "$TMP/tune.log")"
