@@ -57,6 +57,17 @@ static void test_output_generated(void **state)
 	check("zrl-output");
 }
 
+/* Profiles of DCQCN that are given, and what ibcc-tune advise comes to. */
+static void test_hdr(void **state)
+{
+	(void)state;
+	check("hdr-slow");
+	check("hdr-incast");
+	check("hdr-moving");
+	check("hdr-jobs");
+	check("hdr-quiet");
+}
+
 static void test_faults(void **state)
 {
 	(void)state;
@@ -69,6 +80,7 @@ int main(void)
 		cmocka_unit_test(test_lustre),
 		cmocka_unit_test(test_input_generated),
 		cmocka_unit_test(test_output_generated),
+		cmocka_unit_test(test_hdr),
 		cmocka_unit_test(test_faults),
 	};
 
