@@ -7,7 +7,7 @@ set -eu
 B=${IBCC_BUILD:-build}
 bad=0
 
-allow='malloc calloc realloc free reallocarray aligned_alloc memcpy memmove memset memcmp bcmp strlen strnlen strcmp
+allow='malloc calloc realloc free reallocarray aligned_alloc memcpy memmove memset memcmp memchr bcmp strlen strnlen strcmp
 strncmp strcasecmp strcpy strncpy strdup strndup strchr strrchr strstr snprintf vsnprintf qsort qsort_r bsearch
 abort __assert_fail __stack_chk_fail __errno_location
 sqrt pow exp log log2 ceil floor round lround llround fabs fmin fmax ldexp exp2 cbrt log1p expm1
