@@ -131,6 +131,7 @@ static void left_off(void **state)
 	assert_int_equal(a.root.n, 3);
 	assert_int_equal(a.root.feeds, 1);
 	assert_int_equal(a.profile.max_bytes, 65536);
+	ibcc_advise_fini(&a);
 	rp.rpg_min_rate_mbps = 0;
 	assert_int_equal(ibcc_advise(&in, &a), 0);
 	assert_int_equal(a.verdict, IBCC_ADVISE_OFF_NO_PROFILE);
