@@ -228,7 +228,7 @@ static int carry_out(const struct tune *t, struct work *w)
 		return t->json ? print_json(t, w, false) : TUNE_OK;
 	if (tune_consent(t, "Write this to %s?", e->path) != TUNE_OK)
 		return TUNE_ERROR;
-	rc = t->undo ? ibcc_edit_undo(e, &why) : ibcc_edit_write(e, w->text, w->len, &why);
+	rc = t->undo ? ibcc_edit_undo(e, w->text, w->len, &why) : ibcc_edit_write(e, w->text, w->len, &why);
 	if (rc)
 		return tune_fail("%s", why.text);
 	if (t->json)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Changes of a text file that belongs to the administrator, each of which can be undone.
  *
- * Three files can stand beside FILE: FILE.ibcc-before, the last version that was not written here;
- * FILE.ibcc-after, a copy of what was written last; and FILE.ibcc-next while a change is under way.
- * FILE was written here as long as it equals one of the last two, and only then it is undone.
+ * Files can stand beside FILE: FILE.ibcc-before, the last version that was not written here (if it
+ * was removed, the one before the change that followed); FILE.ibcc-after, a copy of what was
+ * written last; and while a change is under way, FILE.ibcc-next, FILE.ibcc-new and FILE.ibcc-lock.
+ * FILE was written here as long as it equals -after or -next, and only then it is undone.
  *
  * However a change ends, also by a crash or a loss of power, FILE is the old one or the new one,
  * and what was there before is in FILE.ibcc-before, or still in FILE.
@@ -38,8 +39,8 @@ void ibcc_edit_close(struct ibcc_edit *e);
 
 /* Replaces the file by a new text, with its owner, mode, ACL and other extended attributes, after
  * keeping the old one as FILE.ibcc-before if that was not written here. -ESTALE if the file is no
- * more what ibcc_edit_open() read, -EBUSY while another process writes into the folder by this
- * function; or -errno. If the file was changed nevertheless, *why says so.
+ * more what ibcc_edit_open() read, -EBUSY while another process changes the file by these
+ * functions; or -errno. If the file was changed nevertheless, *why says so.
  */
 int ibcc_edit_write(struct ibcc_edit *e, const char *text, size_t len, struct ibcc_why *why);
 
@@ -49,8 +50,10 @@ int ibcc_edit_write(struct ibcc_edit *e, const char *text, size_t len, struct ib
 int ibcc_edit_read_before(const struct ibcc_edit *e, char **text, size_t *len,
 			  struct ibcc_why *why);
 
-/* Puts that text back, and removes the files beside the file. Returns as the two above do. */
-int ibcc_edit_undo(struct ibcc_edit *e, struct ibcc_why *why);
+/* Puts that text back, which ibcc_edit_read_before() has read, and removes the files beside the
+ * file. -ESTALE also if FILE.ibcc-before has another text by now. Returns as the two above do.
+ */
+int ibcc_edit_undo(struct ibcc_edit *e, const char *text, size_t len, struct ibcc_why *why);
 
 /* What is added to the file's name. */
 #define IBCC_EDIT_BEFORE ".ibcc-before"

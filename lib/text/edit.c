@@ -29,6 +29,7 @@
 #define AFTER   ".ibcc-after"
 #define NEXT    ".ibcc-next"
 #define SCRATCH ".ibcc-new" /* what is being written; worth nothing after a crash */
+#define LOCK    ".ibcc-lock"
 
 /* Makes the path absolute. The working folder has no links in its name. */
 static char *absolute(const char *file)
@@ -386,18 +387,57 @@ static int put_file(const struct ibcc_edit *e, const char *text, size_t len)
 	return rc;
 }
 
-/* The folder is the lock of everybody who changes a file in it by these functions. */
+/* Does the lock file still have its name? Its holder removes it at the end. */
+static bool is_in_place(const struct ibcc_edit *e, const char *name, int fd)
+{
+	struct stat held, there;
+
+	return !fstat(fd, &held) && !fstatat(e->folder, name, &there, AT_SYMLINK_NOFOLLOW) &&
+	       there.st_dev == held.st_dev && there.st_ino == held.st_ino;
+}
+
+/* Opens and locks the lock file. A descriptor or -errno. */
+static int take_lock(const struct ibcc_edit *e, const char *name)
+{
+	static const int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+
+	for (;;) {
+		int fd = openat(e->folder, name, flags, 0600), rc;
+
+		if (fd < 0)
+			return -errno;
+		rc = flock(fd, LOCK_EX | LOCK_NB) ? -errno : 0;
+		if (!rc && is_in_place(e, name, fd))
+			return fd;
+		close(fd);
+		if (rc)
+			return rc;
+	}
+}
+
+/* Keeps out other processes that change the file by these functions. The lock is a file that only
+ * we can open: whoever may read the folder or FILE could hold a lock of these for ever. Returns a
+ * descriptor or -errno.
+ */
 static int lock(const struct ibcc_edit *e, struct ibcc_why *why)
 {
-	if (!flock(e->folder, LOCK_EX | LOCK_NB))
-		return 0;
-	if (errno == EWOULDBLOCK)
+	char name[NAME_MAX + 1];
+	int rc = name_beside(e, LOCK, name), fd = rc ? rc : take_lock(e, name);
+
+	if (fd == -EWOULDBLOCK)
 		return ibcc_why_set(why, -EBUSY,
-				    "another ibcc-tune is changing a file in the folder of %s: the "
-				    "file was not changed; try again",
+				    "another ibcc-tune is changing %s: the file was not changed; "
+				    "try again",
 				    e->path);
-	return ibcc_why_set(why, -errno, "the folder of %s cannot be locked: %s", e->path,
-			    strerror(errno));
+	if (fd < 0)
+		ibcc_why_set(why, fd, "%s cannot be replaced: %s", e->path, strerror(-fd));
+	return fd;
+}
+
+static void unlock(const struct ibcc_edit *e, int fd)
+{
+	(void)unlink_beside(e, LOCK);
+	close(fd);
 }
 
 /* What a failure means for FILE, which was to become `text`. */
@@ -420,30 +460,40 @@ static int explain(const struct ibcc_edit *e, int rc, const char *text, size_t l
 /* Steps 1 and 2. */
 static int keep_before(const struct ibcc_edit *e)
 {
+	char before[NAME_MAX + 1];
+	struct stat st;
+	int rc = name_beside(e, IBCC_EDIT_BEFORE, before);
+
+	if (rc)
+		return rc;
 	if (has_text(e, NEXT, e->text, e->len))
-		return rename_beside(e, NEXT, AFTER);
-	if (has_text(e, AFTER, e->text, e->len))
-		return 0;
-	return put_beside(e, IBCC_EDIT_BEFORE, e->text, e->len);
+		rc = rename_beside(e, NEXT, AFTER);
+	else if (!has_text(e, AFTER, e->text, e->len))
+		return put_beside(e, IBCC_EDIT_BEFORE, e->text, e->len);
+	/* If it was removed, there is something to undo again from now on. */
+	if (!rc && fstatat(e->folder, before, &st, AT_SYMLINK_NOFOLLOW) && errno == ENOENT)
+		rc = put_beside(e, IBCC_EDIT_BEFORE, e->text, e->len);
+	return rc;
 }
 
 int ibcc_edit_write(struct ibcc_edit *e, const char *text, size_t len, struct ibcc_why *why)
 {
-	int rc = lock(e, why);
+	int fd = lock(e, why), rc;
 
-	if (rc)
-		return rc;
+	if (fd < 0)
+		return fd;
 	rc = is_as_read(e) ? keep_before(e) : -ESTALE;
 	if (!rc)
 		rc = put_beside(e, NEXT, text, len);
 	if (!rc) {
 		rc = put_file(e, text, len);
-		if (rc)
+		/* It can have failed after the rename. FILE is known as ours by this copy then. */
+		if (rc && !has_text(e, "", text, len))
 			unlink_beside(e, NEXT);
 	}
 	if (!rc)
 		rc = rename_beside(e, NEXT, AFTER);
-	flock(e->folder, LOCK_UN);
+	unlock(e, fd);
 	return rc ? explain(e, rc, text, len, why) : 0;
 }
 
@@ -481,15 +531,20 @@ int ibcc_edit_read_before(const struct ibcc_edit *e, char **text, size_t *len, s
 	return rc;
 }
 
-int ibcc_edit_undo(struct ibcc_edit *e, struct ibcc_why *why)
+int ibcc_edit_undo(struct ibcc_edit *e, const char *text, size_t len, struct ibcc_why *why)
 {
-	char *text = NULL;
-	size_t len = 0;
-	int rc = lock(e, why);
+	char *now = NULL;
+	size_t now_len = 0;
+	int fd = lock(e, why), rc;
 
-	if (rc)
-		return rc;
-	rc = ibcc_edit_read_before(e, &text, &len, why);
+	if (fd < 0)
+		return fd;
+	rc = ibcc_edit_read_before(e, &now, &now_len, why);
+	if (!rc && (now_len != len || memcmp(now, text, len)))
+		rc = ibcc_why_set(why, -ESTALE,
+				  "%s%s was changed after it was read: nothing was undone; run the "
+				  "command again",
+				  e->path, IBCC_EDIT_BEFORE);
 	if (!rc) {
 		rc = put_file(e, text, len);
 		if (rc)
@@ -502,7 +557,7 @@ int ibcc_edit_undo(struct ibcc_edit *e, struct ibcc_why *why)
 		(void)unlink_beside(e, IBCC_EDIT_BEFORE);
 		(void)fsync(e->folder);
 	}
-	flock(e->folder, LOCK_UN);
-	free(text);
+	unlock(e, fd);
+	free(now);
 	return rc;
 }

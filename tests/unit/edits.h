@@ -44,10 +44,15 @@ static inline int undo(const char *name)
 	struct ibcc_why why = { "" };
 	struct ibcc_edit e;
 	int rc = ibcc_edit_open(files_path(name), MAX, &e, &why);
+	char *text = NULL;
+	size_t len;
 
 	if (!rc)
-		rc = ibcc_edit_undo(&e, &why);
+		rc = ibcc_edit_read_before(&e, &text, &len, &why);
+	if (!rc)
+		rc = ibcc_edit_undo(&e, text, len, &why);
 	assert_true(!rc == !why.text[0]);
+	free(text);
 	ibcc_edit_close(&e);
 	return rc;
 }
@@ -55,8 +60,8 @@ static inline int undo(const char *name)
 /* No file stands beside the file but those that are meant to. */
 static inline void clean(void)
 {
-	static const char *const names[] = { "f", "f.ibcc-before", "f.ibcc-after", "f.ibcc-next",
-					     "f.ibcc-new" };
+	static const char *const names[] = { "f",           "f.ibcc-before", "f.ibcc-after",
+					     "f.ibcc-next", "f.ibcc-new",    "f.ibcc-lock" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		unlink(files_path(names[i]));

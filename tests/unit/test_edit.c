@@ -38,11 +38,28 @@ static void test_write_and_undo(void **state)
 	assert_file("f.ibcc-before", "original");
 	assert_false(exists("f.ibcc-next"));
 	assert_false(exists("f.ibcc-new"));
+	assert_false(exists("f.ibcc-lock"));
 	assert_int_equal(undo("f"), 0);
 	assert_file("f", "original");
 	assert_false(exists("f.ibcc-before"));
 	assert_false(exists("f.ibcc-after"));
+	assert_false(exists("f.ibcc-lock"));
 	assert_int_equal(undo("f"), -ENOENT);
+}
+
+/* An administrator who removes FILE.ibcc-before agrees with FILE as it is. */
+static void test_before_removed(void **state)
+{
+	(void)state;
+	clean();
+	files_write("f", "original");
+	assert_int_equal(change("f", "one"), 0);
+	assert_int_equal(unlink(files_path("f.ibcc-before")), 0);
+	assert_int_equal(undo("f"), -ENOENT);
+	assert_int_equal(change("f", "two"), 0);
+	assert_file("f.ibcc-before", "one");
+	assert_int_equal(undo("f"), 0);
+	assert_file("f", "one");
 }
 
 /* What the administrator has changed since is not lost. */
@@ -205,19 +222,68 @@ static void test_folders(void **state)
 
 static void test_lock(void **state)
 {
-	int fd = open(files_dir, O_RDONLY | O_DIRECTORY);
+	int fd;
 
 	(void)state;
 	clean();
 	files_write("f", "original");
+	fd = open(files_write("f.ibcc-lock", ""), O_RDONLY); /* which a crash left */
 	assert_true(fd >= 0);
 	assert_int_equal(flock(fd, LOCK_EX), 0);
 	assert_int_equal(change("f", "one"), -EBUSY);
+	assert_int_equal(undo("f"), -ENOENT);
+	assert_file("f", "original");
+	close(fd);
+	assert_int_equal(change("f", "one"), 0);
+	assert_false(exists("f.ibcc-lock"));
+	fd = open(files_write("f.ibcc-lock", ""), O_RDONLY);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
 	assert_int_equal(undo("f"), -EBUSY);
 	close(fd);
-	assert_file("f", "original");
+	assert_int_equal(undo("f"), 0);
+}
+
+/* Another user may open the folder and the file, and hold locks of them for ever. */
+static void test_foreign_locks(void **state)
+{
+	int folder = open(files_dir, O_RDONLY | O_DIRECTORY), file;
+
+	(void)state;
+	clean();
+	file = open(files_write("f", "original"), O_RDONLY);
+	assert_true(folder >= 0 && file >= 0);
+	assert_int_equal(flock(folder, LOCK_EX), 0);
+	assert_int_equal(flock(file, LOCK_EX), 0);
 	assert_int_equal(change("f", "one"), 0);
 	assert_int_equal(undo("f"), 0);
+	close(folder);
+	close(file);
+}
+
+/* What is put back is what was shown, or nothing. */
+static void test_other_before(void **state)
+{
+	struct ibcc_why why = { "" };
+	struct ibcc_edit e;
+	char *text = NULL;
+	size_t len;
+
+	(void)state;
+	clean();
+	files_write("f", "original");
+	assert_int_equal(change("f", "one"), 0);
+	assert_int_equal(ibcc_edit_open(files_path("f"), MAX, &e, &why), 0);
+	assert_int_equal(ibcc_edit_read_before(&e, &text, &len, &why), 0);
+	assert_string_equal(text, "original");
+	files_write("f.ibcc-before", "by hand!");
+	assert_int_equal(ibcc_edit_undo(&e, text, len, &why), -ESTALE);
+	assert_file("f", "one");
+	assert_file("f.ibcc-before", "by hand!");
+	files_write("f.ibcc-before", "original");
+	assert_int_equal(ibcc_edit_undo(&e, text, len, &why), 0);
+	assert_file("f", "original");
+	free(text);
+	ibcc_edit_close(&e);
 }
 
 /* A relative path, from a working folder. */
@@ -247,6 +313,8 @@ int main(void)
 		cmocka_unit_test(test_changed_while),  cmocka_unit_test(test_attributes),
 		cmocka_unit_test(test_refusals),       cmocka_unit_test(test_folders),
 		cmocka_unit_test(test_lock),           cmocka_unit_test(test_relative),
+		cmocka_unit_test(test_before_removed), cmocka_unit_test(test_foreign_locks),
+		cmocka_unit_test(test_other_before),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
