@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <ibcc/clean.h>
+
 #include "yaml_tree.h"
 
 #define MAX_FILE_BYTES (4u << 20)
@@ -105,6 +107,7 @@ static void add_error(struct ibcc_yaml_errors *e, const char *file, unsigned int
 	for (i = 0; i < len; i++)
 		if ((unsigned char)buf[i] < ' ' || buf[i] == 0x7f)
 			buf[i] = '?';
+	ibcc_clean(buf, "");
 	insert_line(e, place_of(e, file, line, col), buf, len);
 }
 

@@ -243,6 +243,9 @@ static void test_odd_values_stay_in_their_line(void **state)
 	(void)state;
 	read_text("u32: \"1\\n\\e[31m\"\n",
 		  "f:1:6: u32: got \"1??[31m\", want a whole number from 0 to 4294967295\n");
+	/* U+009B begins a command as ESC [ does, and U+202E turns the rest of the line around. */
+	read_text("u32: \"1\\x9b31m\\u202e\"\n",
+		  "f:1:6: u32: got \"1??31m???\", want a whole number from 0 to 4294967295\n");
 	/* 50 times a letter of two bytes is cut between letters. */
 	read_text("u32: ääääääääääääääääääääääääääääääääääääääääääääääääää\n",
 		  "f:1:6: u32: got \"ääääääääääääääääääääääää...\", want a whole number from 0 to "
