@@ -95,6 +95,11 @@ void ibcc_predictor_configure(struct ibcc_predictor *p, uint32_t cpu_s, bool pre
 	p->prefer_latency = prefer_latency;
 }
 
+bool ibcc_predictor_is_busy(const struct ibcc_predictor *p)
+{
+	return p->started;
+}
+
 static int64_t age_ns(const struct ibcc_predictor *p)
 {
 	int64_t age = (int64_t)ibcc_now_ns() - p->quiet_ns;

@@ -65,6 +65,8 @@ struct ibcc_advice_basis {
 int ibcc_predictor_begin_advice(struct ibcc_predictor *p, const struct ibcc_cycle *c,
 				const struct ibcc_advice_basis *basis, void (*done)(void *arg),
 				void *arg);
+/* Whether one is running, or ended and not waited for: -EBUSY of the functions above. */
+bool ibcc_predictor_is_busy(const struct ibcc_predictor *p);
 /* Call after settings were written: older loads do not describe the new state, beginning with the
  * next polling cycle.
  */

@@ -92,6 +92,9 @@ int ibcc_service_advise(struct ibcc_service *s, void (*done)(void *arg), void *a
 				    "no device reports NVIDIA's congestion control, so there is no "
 				    "advice on it: \"ibcc-tune plan\" has the changes for "
 				    "congestion control by Annex A10");
+	/* One that waits must not read at each end of another's prediction. */
+	if (ibcc_predictor_is_busy(s->predictor))
+		return -EBUSY;
 	rc = read_rp(s, &b);
 	if (rc)
 		return ibcc_why_set(
@@ -105,5 +108,8 @@ int ibcc_service_advise(struct ibcc_service *s, void (*done)(void *arg), void *a
 	if (!rc)
 		return ibcc_service_asked_advice(s, what);
 	json_decref(what);
-	return rc == -EBUSY ? rc : ibcc_why_set(why, rc, "there is no prediction at present");
+	return ibcc_why_set(why, rc,
+			    "there is no advice, since a simulation could not be started: %s; "
+			    "repeat the command",
+			    strerror(-rc));
 }

@@ -518,6 +518,54 @@ static void test_fought_over(void **state)
 	loop_end(&l);
 }
 
+static void on_advice(void *arg)
+{
+	(void)arg;
+}
+
+/* Clients that wait for a running prediction cost the fabric no MAD, and polling cycles no time. */
+static void test_advice_waits_unread(void **state)
+{
+	const struct ibcc_profile quantum2 = ibcc_profile_like(0x2c9, 0xd2f2);
+	const struct ibcc_profile connectx6 = ibcc_profile_like(0x2c9, 0x101b);
+	struct ibcc_why why = { "" };
+	struct ibcc_config c;
+	struct ibcc_service *s;
+	struct loop l = { 0 };
+	uint64_t sent;
+	json_t *o = NULL;
+
+	(void)state;
+	loop_open(&l, LUSTRE, &loop_hardware, NULL);
+	for (uint32_t i = 0; i < l.sc.topo->n_nodes; i++) {
+		const struct ibcc_profile *p =
+			ibcc_topo_is_switch(l.sc.topo, i) ? &quantum2 : &connectx6;
+
+		l.sc.topo->node[i].vendor_id = p->vendor_id;
+		l.sc.topo->node[i].device_id = p->device_id;
+		assert_int_equal(ibcc_agents_set_profile(l.agents, i, p), 0);
+	}
+	services_config(&c);
+	c.mode = IBCC_MODE_OBSERVE;
+	s = services_open(&l, &c);
+	assert_int_equal(ibcc_cycle_set_topology(&s->cycle, ibcc_topo_clone(l.sc.topo)), 0);
+	for (unsigned int i = 0; i < 10; i++)
+		assert_int_equal(services_pass(&l, s, PASS_PS, &why), 0);
+	if (!s->cycle.estimate.n_roots) fail_msg("%s", json_dumps(ibcc_service_status(s), 0));
+	sent = l.tr->stats.sent;
+	assert_int_equal(ibcc_service_advise(s, on_advice, NULL, &why), -EINPROGRESS);
+	assert_true(l.tr->stats.sent > sent);
+	sent = l.tr->stats.sent;
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(ibcc_service_advise(s, on_advice, NULL, &why), -EBUSY);
+	assert_int_equal(l.tr->stats.sent, sent);
+	assert_int_equal(ibcc_service_predicted(s, false, &o, &why), 0);
+	assert_true(json_is_object(json_object_get(o, "advice")));
+	json_decref(o);
+	services_close(&l, s);
+	loop_end(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_refused),
@@ -527,7 +575,8 @@ int main(void)
 					    cmocka_unit_test(test_apply_after_rollback),
 					    cmocka_unit_test(test_spoilt_way_back),
 					    cmocka_unit_test(test_effect),
-					    cmocka_unit_test(test_fought_over) };
+					    cmocka_unit_test(test_fought_over),
+					    cmocka_unit_test(test_advice_waits_unread) };
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }
