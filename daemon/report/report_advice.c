@@ -22,12 +22,16 @@ static const char *code_of(enum ibcc_advise_verdict v)
 	return "";
 }
 
+/* What remains to be done where marks do not help. */
+#define INSTEAD                                                                                    \
+	"; let fewer hosts send to the root at a time (\"ibcc-tune status\" names it)"             \
+	", or ask again when other jobs run"
+
 static const char *no_profile(int rc)
 {
 	if (rc == -ENOSPC)
 		return "leave it off, because the buffer of a port and VL holds too few packets "
-		       "for "
-		       "a marking profile";
+		       "for a marking profile" INSTEAD;
 	if (rc == -ERANGE)
 		return "leave it off, because more hosts send to one place than marks on all "
 		       "packets "
@@ -71,18 +75,18 @@ static void say(const struct ibcc_advise *a, char *text, size_t len)
 	case IBCC_ADVISE_OFF_COSTS:
 		snprintf(text, len,
 			 "leave it off, because it costs throughput in a simulation of the "
-			 "present traffic");
+			 "present traffic" INSTEAD);
 		return;
 	case IBCC_ADVISE_OFF_NOTHING:
 		snprintf(text, len,
 			 "leave it off, because it brings less than %.0f %% in a simulation of "
-			 "the present traffic",
+			 "the present traffic" INSTEAD,
 			 100 * IBCC_ADVISE_LEAST_GAIN);
 		return;
 	case IBCC_ADVISE_OFF_QUIET:
 		snprintf(text, len,
 			 "leave it off, because traffic without congestion loses more than "
-			 "%.0f %% in a simulation",
+			 "%.0f %% in a simulation" INSTEAD,
 			 100 * IBCC_ADVISE_MAY_LOSE);
 		return;
 	}

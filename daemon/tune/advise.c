@@ -28,18 +28,23 @@ static void print_profile(const json_t *a)
 
 	if (!json_is_object(p))
 		return;
-	tune_say("Profile:   ", "mode %s, min %lld, max %lld (in bytes), percent %lld; for all SLs",
+	tune_say("Profile:   ",
+		 "mode %s, min %lld, max %lld (in bytes), percent %lld; for all SLs.%s",
 		 tune_str(p, "mode"), tune_int(p, "min_bytes"), tune_int(p, "max_bytes"),
-		 tune_int(p, "percent"));
+		 tune_int(p, "percent"),
+		 json_is_true(json_object_get(a, "on"))     ? ""
+		 : strcmp(tune_str(a, "code"), "not-tried") ? " It is not recommended."
+							    : " It was not tried.");
 	snprintf(rate, sizeof(rate), "%lld Mb/s", tune_int(root, "mbps"));
 	tune_say(
 		"Marks:     ",
-		"the root that needs most is %s port %lld: %s, shared by %lld. Its link has to "
+		"the root that needs most is %s port %lld: %s, shared by %lld %s. Its link has to "
 		"mark "
 		"%.2g %% of the packets by the fluid model of DCQCN (Zhu and others, CoNEXT 2016). "
 		"In the simulator of this project, senders need up to %.1f times that.",
 		tune_node_text(root, node, sizeof(node)), tune_int(root, "port"), rate,
-		tune_int(root, "senders"), 100 * number(p, "mark_share"), number(p, "swing"));
+		tune_int(root, "senders"), tune_int(root, "senders") == 1 ? "sender" : "senders",
+		100 * number(p, "mark_share"), number(p, "swing"));
 	tune_say("Queue:     ",
 		 "%.0f KB by that model. Credits stop a port that has filled its buffer, %s%.0f KB "
 		 "for a port and VL. %lld such %s at this root, %.0f KB together.",
@@ -81,15 +86,18 @@ static void print(const json_t *answer)
 	const json_t *worst = json_object_get(a, "worst");
 
 	tune_say("Advice:    ", "%s.", tune_str(a, "text"));
+	if (!strcmp(tune_str(a, "code"), "no-congestion"))
+		return;
 	print_profile(a);
 	print_adapters(a);
 	if (json_is_integer(quiet))
 		tune_say("All-to-all: ",
-			 "without congestion, hosts deliver %.1f %% of what they deliver without "
-			 "marks.",
+			 "traffic among all hosts, without congestion, delivers %.1f %% of what it "
+			 "delivers without marks.",
 			 number(a, "quiet_permille") / 10);
-	if (json_is_object(p))
-		tune_print_prediction(p);
+	/* Why there is none is a part of the advice. */
+	if (json_is_true(json_object_get(p, "known")))
+		tune_print_prediction(p, "profile");
 	if (json_is_object(worst))
 		tune_say("At worst:  ",
 			 "total %+.0f %%, victims %+.0f %%. Switches mark at all ports, or only at "
@@ -98,8 +106,11 @@ static void print(const json_t *answer)
 			 number(worst, "total_permille") / 10,
 			 number(worst, "victims_permille") / 10);
 	tune_say("\nNote:      ",
-		 "ibcc-tune writes none of this. The model was never compared with a device: try "
-		 "the profile on a part of the fabric first.");
+		 "ibcc-tune writes none of this. The model was never compared with a "
+		 "device%s.",
+		 json_is_true(json_object_get(a, "on"))
+			 ? ": try the profile on a part of the fabric first"
+			 : "");
 }
 
 int tune_advise(struct tune *t)

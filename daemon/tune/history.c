@@ -175,7 +175,7 @@ static void print_one(const json_t *o)
 	print_effect(json_object_get(o, "effect"));
 	tune_print_senders(json_object_get(json_object_get(o, "effect"), "senders"));
 	if (json_is_object(json_object_get(o, "prediction")))
-		tune_print_prediction(json_object_get(o, "prediction"));
+		tune_print_prediction(json_object_get(o, "prediction"), "plan");
 	tune_print_changes(json_object_get(o, "change_list"), "Changes");
 }
 

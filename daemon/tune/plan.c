@@ -212,7 +212,7 @@ void tune_print_plan(const struct tune *t, const json_t *a, const char *heading)
 	/* Once it is applied, the effect is measured; that nothing was predicted no longer matters.
 	 */
 	if (json_array_size(roots) && (!made || json_is_true(json_object_get(prediction, "known"))))
-		tune_print_prediction(prediction);
+		tune_print_prediction(prediction, "plan");
 	print_words("No answer from: ", tune_str(json_object_get(a, "fabric"), "silent"));
 	print_words("Decision: ", tune_str(a, "summary"));
 	print_words("Not proved: ", tune_str(a, "routing"));

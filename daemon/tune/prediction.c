@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/tune/changes.h"
 #include "daemon/tune/prose.h"
@@ -84,7 +85,7 @@ static void print_open(FILE *out, const json_t *p)
 /* Packets that go through no root, and what the plan gives for what. Predictions in the history of
  * an earlier release have `trades` without `costs`.
  */
-static void print_latency(FILE *out, const json_t *p)
+static void print_latency(FILE *out, const json_t *p, const char *what)
 {
 	const json_t *o = json_object_get(p, "latency");
 	bool latency = json_is_object(o);
@@ -92,8 +93,10 @@ static void print_latency(FILE *out, const json_t *p)
 	if (latency)
 		fprintf(out,
 			" Packets to other destinations take %.3g us now and %.3g us with the "
-			"plan, on average.",
-			member(o, "now_us"), member(o, "expected_us"));
+			"%s, on average.",
+			member(o, "now_us"), member(o, "expected_us"), what);
+	if (strcmp(what, "plan"))
+		return;
 	if (!json_is_true(json_object_get(p, "trades"))) {
 		if (!json_is_true(json_object_get(p, "costs")))
 			return;
@@ -111,7 +114,7 @@ static void print_latency(FILE *out, const json_t *p)
 		      out);
 }
 
-static void write_prediction(FILE *out, const json_t *p)
+static void write_prediction(FILE *out, const json_t *p, const char *what)
 {
 	const json_t *victims = json_object_get(p, "victims"), *total = json_object_get(p, "total");
 	bool roots = json_array_size(json_object_get(p, "roots")) > 0;
@@ -135,7 +138,7 @@ static void write_prediction(FILE *out, const json_t *p)
 		fputc('.', out);
 		if (!roots && !open && why)
 			fprintf(out, " The roots' rates are not predicted: %s.", why);
-		print_latency(out, p);
+		print_latency(out, p, what);
 		return;
 	}
 	if (roots || open) {
@@ -149,7 +152,7 @@ static void write_prediction(FILE *out, const json_t *p)
 	fprintf(out, "The victims' gain is not predicted: %s.", tune_str(p, "why"));
 }
 
-void tune_print_prediction(const json_t *p)
+void tune_print_prediction(const json_t *p, const char *what)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -157,7 +160,7 @@ void tune_print_prediction(const json_t *p)
 
 	if (!out)
 		return;
-	write_prediction(out, p);
+	write_prediction(out, p, what);
 	if (!fclose(out)) {
 		putchar('\n');
 		tune_say("", "%s", text);

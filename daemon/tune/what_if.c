@@ -8,7 +8,7 @@
 
 static void print(const json_t *a)
 {
-	tune_print_prediction(json_object_get(a, "prediction"));
+	tune_print_prediction(json_object_get(a, "prediction"), "plan");
 }
 
 /* Puts KEY=VALUE into an object. */

@@ -41,6 +41,8 @@ wait_until 30 advice '.advice.code == "no-congestion"' || fail "no advice: $(cat
 ok "without congestion it stays off"
 check "and there is no profile" jq -e '.advice | .on == false and .profile == null and .root == null and .prediction == null' \
 	"$TMP/advise.json"
+tune advise >"$TMP/text" 2>"$TMP/tune.log" || fail "advise: $(cat "$TMP/tune.log")"
+equal "nor parameters that nothing needs" "$(wc -l <"$TMP/text")" 1
 sim set sink_rate.destination1=5600 >/dev/null || fail "the server does not slow down"
 wait_until 60 advice '.advice.profile != null' || fail "no profile: $(cat "$TMP/tune.log" "$TMP/advise.json")"
 jq -c '.advice | del(.prediction)' "$TMP/advise.json" >"$TMP/advise.log"
@@ -55,6 +57,13 @@ check "the verdict has its reason" jq -e '.advice | .on == (.code == "turn-on") 
 	"$TMP/advise.json"
 tune advise >"$TMP/text" 2>"$TMP/tune.log" || fail "advise: $(cat "$TMP/tune.log")"
 check "in words" grep -qE '^Profile: +mode fixed, min [0-9]+, max [0-9]+ .in bytes., percent [0-9]+' "$TMP/text"
+check "with the number of senders" grep -qE '^Marks: .* shared by [0-9]+ senders?\.' "$TMP/text"
+# The fabric can have changed between the two answers, so each is held against itself.
+if grep -q '^Advice: *leave it off' "$TMP/text"; then
+	check "a profile that was only tried is no recommendation" grep -qE '^Profile: .*It (is not recommended|was not tried)' "$TMP/text"
+	without "and is not to be tried on the fabric" "$TMP/text" 'try the profile'
+	check "what to do instead is said" grep -qE '^Advice: .*; (let|ask|raise|give) ' "$TMP/text"
+fi
 check "with the adapters' parameters" grep -qE '^Adapters: +as read from source' "$TMP/text"
 sim set nvidia_parameters.source1=off nvidia_parameters.source2=off nvidia_parameters.source3=off \
 	nvidia_parameters.source4=off >/dev/null || fail "parameters"

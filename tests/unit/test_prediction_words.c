@@ -15,7 +15,7 @@
 #include "daemon/tune/prediction.h"
 
 /* What is printed of a prediction, in one line. */
-static const char *printed(const char *latency, const char *more)
+static const char *print_of(const char *what, const char *latency, const char *more)
 {
 	static char text[2048];
 	char json[512];
@@ -37,7 +37,7 @@ static const char *printed(const char *latency, const char *more)
 
 		dup2(fd[1], STDOUT_FILENO);
 		if (p)
-			tune_print_prediction(p);
+			tune_print_prediction(p, what);
 		fflush(stdout);
 		_exit(!p);
 	}
@@ -52,6 +52,11 @@ static const char *printed(const char *latency, const char *more)
 		if (*c == '\n')
 			*c = ' ';
 	return text;
+}
+
+static const char *printed(const char *latency, const char *more)
+{
+	return print_of("plan", latency, more);
 }
 
 static void assert_in(const char *text, const char *want, bool is)
@@ -96,10 +101,26 @@ static void test_latency(void **state)
 	assert_in(printed("null", ""), "Packets", false);
 }
 
+/* Advice has a verdict of its own, whatever the configuration prefers. */
+static void test_profile(void **state)
+{
+	const char *text;
+
+	(void)state;
+	text = print_of("profile", "{\"now_us\": 12.5, \"expected_us\": 3.25}",
+			", \"costs\": true, \"trades\": true, \"advised\": true");
+	assert_in(text, "12.5 us now and 3.25 us with the profile, on average.", true);
+	assert_in(text, "recommended", false);
+	assert_in(text, "plan", false);
+	text = print_of("profile", "null", ", \"costs\": true, \"trades\": false");
+	assert_in(text, "recommended", false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_latency),
+		cmocka_unit_test(test_profile),
 	};
 
 	return cmocka_run_group_tests_name("prediction_words", tests, NULL, NULL);
