@@ -228,7 +228,8 @@ static int carry_out(const struct tune *t, struct work *w)
 		return t->json ? print_json(t, w, false) : TUNE_OK;
 	if (tune_consent(t, "Write this to %s?", e->path) != TUNE_OK)
 		return TUNE_ERROR;
-	rc = t->undo ? ibcc_edit_undo(e, w->text, w->len, &why) : ibcc_edit_write(e, w->text, w->len, &why);
+	rc = t->undo ? ibcc_edit_undo(e, w->text, w->len, &why)
+		     : ibcc_edit_write(e, w->text, w->len, &why);
 	if (rc)
 		return tune_fail("%s", why.text);
 	if (t->json)
@@ -274,7 +275,8 @@ int tune_policy(struct tune *t)
 
 	if (code == TUNE_OK && !t->undo && !t->check)
 		code = read_changes(t, &w);
-	if (code == TUNE_OK && ibcc_edit_open(t->args[0], IBCC_POLICY_BYTES_MAX, &w.edit, &why))
+	if (code == TUNE_OK && (t->check ? ibcc_edit_read : ibcc_edit_open)(
+				       t->args[0], IBCC_POLICY_BYTES_MAX, &w.edit, &why))
 		code = tune_fail("%s", why.text);
 	if (code == TUNE_OK)
 		code = t->check ? tune_policy_check(t, &w.edit) : change(t, &w);

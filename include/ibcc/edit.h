@@ -37,6 +37,12 @@ struct ibcc_edit {
 int ibcc_edit_open(const char *file, size_t max, struct ibcc_edit *e, struct ibcc_why *why);
 void ibcc_edit_close(struct ibcc_edit *e);
 
+/* Reads a file that is not to be changed: a link is followed, and neither rights nor owners count.
+ * -EFBIG, -EINVAL (no plain file), or -errno. Call ibcc_edit_close() as after ibcc_edit_open(), and
+ * none of the functions below.
+ */
+int ibcc_edit_read(const char *file, size_t max, struct ibcc_edit *e, struct ibcc_why *why);
+
 /* Replaces the file by a new text, with its owner, mode, ACL and other extended attributes, after
  * keeping the old one as FILE.ibcc-before if that was not written here. -ESTALE if the file is no
  * more what ibcc_edit_open() read, -EBUSY while another process changes the file by these

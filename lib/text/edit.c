@@ -135,16 +135,16 @@ static int name_beside(const struct ibcc_edit *e, const char *suffix, char name[
 	return n > NAME_MAX ? -ENAMETOOLONG : 0;
 }
 
-/* Reads a plain file of `max` bytes at most. */
-static int read_plain(int folder, const char *name, size_t max, int *fd, struct stat *st,
-		      char **text, size_t *len)
+#define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
+/* Reads a plain file of `max` bytes at most. Closes it after an error. */
+static int read_open(int *fd, size_t max, struct stat *st, char **text, size_t *len)
 {
 	ssize_t n = 1;
 	int rc = 0;
 
 	*text = NULL;
 	*len = 0;
-	*fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (*fd < 0)
 		return -errno;
 	if (fstat(*fd, st))
@@ -173,6 +173,13 @@ static int read_plain(int folder, const char *name, size_t max, int *fd, struct 
 	return rc;
 }
 
+static int read_plain(int folder, const char *name, size_t max, int *fd, struct stat *st,
+		      char **text, size_t *len)
+{
+	*fd = openat(folder, name, READ_FLAGS | O_NOFOLLOW);
+	return read_open(fd, max, st, text, len);
+}
+
 static int check_file(const struct ibcc_edit *e, struct ibcc_why *why)
 {
 	if (e->st.st_nlink != 1)
@@ -189,6 +196,16 @@ static int check_file(const struct ibcc_edit *e, struct ibcc_why *why)
 	return 0;
 }
 
+static int refuse_unread(const struct ibcc_edit *e, int rc, size_t max, struct ibcc_why *why)
+{
+	if (rc == -EFBIG)
+		return ibcc_why_set(why, rc, "%s has more than %zu bytes: it is not read", e->path,
+				    max);
+	if (rc == -EINVAL)
+		return ibcc_why_set(why, rc, "%s is no plain file", e->path);
+	return ibcc_why_set(why, rc, "%s: %s", e->path, strerror(-rc));
+}
+
 int ibcc_edit_open(const char *file, size_t max, struct ibcc_edit *e, struct ibcc_why *why)
 {
 	int rc;
@@ -201,15 +218,22 @@ int ibcc_edit_open(const char *file, size_t max, struct ibcc_edit *e, struct ibc
 	if (rc)
 		return rc;
 	rc = read_plain(e->folder, e->name, max, &e->fd, &e->st, &e->text, &e->len);
-	switch (rc) {
-	case 0: return check_file(e, why);
-	case -ELOOP: return refuse_link(e->path, strlen(e->path), why);
-	case -EFBIG:
-		return ibcc_why_set(why, rc, "%s has more than %zu bytes: it is not read", e->path,
-				    max);
-	case -EINVAL: return ibcc_why_set(why, rc, "%s is no plain file", e->path);
-	}
-	return ibcc_why_set(why, rc, "%s: %s", e->path, strerror(-rc));
+	if (rc == -ELOOP)
+		return refuse_link(e->path, strlen(e->path), why);
+	return rc ? refuse_unread(e, rc, max, why) : check_file(e, why);
+}
+
+int ibcc_edit_read(const char *file, size_t max, struct ibcc_edit *e, struct ibcc_why *why)
+{
+	int rc;
+
+	*e = (struct ibcc_edit){ .folder = -1, .fd = -1 };
+	e->path = absolute(file);
+	if (!e->path)
+		return ibcc_why_set(why, -ENOMEM, "%s: no memory", file);
+	e->fd = open(e->path, READ_FLAGS);
+	rc = read_open(&e->fd, max, &e->st, &e->text, &e->len);
+	return rc ? refuse_unread(e, rc, max, why) : 0;
 }
 
 void ibcc_edit_close(struct ibcc_edit *e)

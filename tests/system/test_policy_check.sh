@@ -24,6 +24,15 @@ equal "all ports have the file's numbers" "$(rows)" '["rpg_time_reset",2,300,4,4
 equal "which is no difference" "$rc" 0
 equal "a key without a number is named" "$(jq -c .not_compared "$TMP/check.json")" '["rpg_gd"]'
 
+# Reading changes nothing, so a file is compared that another user owns, that is read-only, or that a link names.
+mkdir "$TMP/other" && cp "$file" "$TMP/other/policy.conf" && ln -s "$TMP/other" "$TMP/link" || fail "a link"
+chmod 444 "$TMP/other/policy.conf" && chmod 775 "$TMP/other"
+[ "$(id -u)" != 0 ] || chown 65534 "$TMP/other" "$TMP/other/policy.conf"
+check "a file that would not be changed" tune policy "$TMP/link/policy.conf" --check
+check "is compared" grep -Eq '^rpg_ai_rate +1 +5 +4 of 4' "$TMP/check.log"
+tune policy "$TMP/link/policy.conf" rpg_ai_rate=6 -y >"$TMP/out" 2>"$TMP/err"
+equal "and a change of it is still refused" $? 1
+
 # As after a change of the file that OpenSM has not read.
 check "a change of the file" tune policy -y "$file" profile1_percent=21
 sim set nvidia_ai_rate.H4=40 >/dev/null

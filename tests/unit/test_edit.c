@@ -196,6 +196,31 @@ static void test_refusals(void **state)
 		assert_int_equal(unlink(files_path(name)), 0);
 }
 
+/* What is only read can be anything that has a text. */
+static void test_read(void **state)
+{
+	struct ibcc_why why = { "" };
+	struct ibcc_edit e;
+
+	(void)state;
+	clean();
+	files_write("f", "original");
+	assert_int_equal(chmod(files_path("f"), 0444), 0);
+	assert_int_equal(symlink("f", files_path("link")), 0);
+	assert_int_equal(ibcc_edit_read(files_path("link"), MAX, &e, &why), 0);
+	assert_string_equal(e.text, "original");
+	ibcc_edit_close(&e);
+	assert_int_equal(ibcc_edit_read(files_path("f"), 7, &e, &why), -EFBIG);
+	ibcc_edit_close(&e);
+	assert_int_equal(ibcc_edit_read(files_path("none"), MAX, &e, &why), -ENOENT);
+	ibcc_edit_close(&e);
+	assert_int_equal(mkfifo(files_path("pipe"), 0600), 0);
+	assert_int_equal(ibcc_edit_read(files_path("pipe"), MAX, &e, &why), -EINVAL);
+	ibcc_edit_close(&e);
+	assert_int_equal(unlink(files_path("pipe")), 0);
+	assert_int_equal(unlink(files_path("link")), 0);
+}
+
 static void test_folders(void **state)
 {
 	(void)state;
@@ -314,7 +339,7 @@ int main(void)
 		cmocka_unit_test(test_refusals),       cmocka_unit_test(test_folders),
 		cmocka_unit_test(test_lock),           cmocka_unit_test(test_relative),
 		cmocka_unit_test(test_before_removed), cmocka_unit_test(test_foreign_locks),
-		cmocka_unit_test(test_other_before),
+		cmocka_unit_test(test_other_before),   cmocka_unit_test(test_read),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
