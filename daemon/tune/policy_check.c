@@ -91,6 +91,53 @@ static json_t *compare_all(const json_t *show, const char *file,
 			 numbers, "not_compared", rest);
 }
 
+enum outcome { EQUAL, DIFFERS, UNREAD };
+
+static enum outcome outcome_of(const json_t *number)
+{
+	if (!tune_int(number, "ports"))
+		return UNREAD;
+	return tune_int(number, "ports") == tune_int(number, "ports_equal") ? EQUAL : DIFFERS;
+}
+
+/* The keys with this outcome, "" if there are none. */
+static const char *keys_with(const json_t *a, enum outcome outcome, char *buf, size_t len)
+{
+	struct ibcc_text x = { buf, len, 0 };
+	const json_t *o;
+	size_t i;
+
+	buf[0] = '\0';
+	json_array_foreach (json_object_get(a, "numbers"), i, o)
+		if (outcome_of(o) == outcome)
+			ibcc_text_add(&x, "%s%s", x.n ? ", " : "", tune_str(o, "key"));
+	return buf;
+}
+
+/* What the table means, and what to do next. */
+static void print_meaning(const json_t *a)
+{
+	char differs[1024], unread[1024], equal[1024];
+
+	keys_with(a, EQUAL, equal, sizeof(equal));
+	if (*keys_with(a, DIFFERS, differs, sizeof(differs)))
+		tune_say("Differs:   ",
+			 "%s. If OpenSM has not read this file since it was changed, restart "
+			 "OpenSM, "
+			 "and repeat the command. Otherwise the file gives these ports another "
+			 "profile or group, or has the number in another unit (bytes, KB).",
+			 differs);
+	if (*keys_with(a, UNREAD, unread, sizeof(unread)))
+		tune_say("Unread:    ",
+			 "no port has reported %s. ibcc-tune show lists devices that did not "
+			 "answer. "
+			 "If the fabric uses keys, ibcc-tune needs them: key_dir or cc_key_file in "
+			 "ibcc-tuned.yaml(5).",
+			 unread);
+	if (*equal && !*differs)
+		tune_say("Equal:     ", "all ports that were read have the file's numbers.");
+}
+
 static int print(const json_t *a)
 {
 	static const struct tune_column columns[] = {
@@ -125,9 +172,10 @@ static int print(const json_t *a)
 	if (!t)
 		return tune_fail("no memory");
 	tune_table_print_under(t, "Numbers of the policy file, and of the devices");
+	print_meaning(a);
 	json_array_foreach (json_object_get(a, "not_compared"), i, o)
 		ibcc_text_add(&x, "%s%s", i ? ", " : "", json_string_value(o));
-	if (keys[0] && !tune_table_is_csv())
+	if (keys[0])
 		tune_say("",
 			 "Not compared, because they are in the file more than once, or not with a "
 			 "number alone in a line: %s.",
@@ -142,7 +190,7 @@ static bool differs(const json_t *a)
 	size_t i;
 
 	json_array_foreach (json_object_get(a, "numbers"), i, o)
-		if (!tune_int(o, "ports") || tune_int(o, "ports") != tune_int(o, "ports_equal"))
+		if (outcome_of(o) != EQUAL)
 			return true;
 	return false;
 }

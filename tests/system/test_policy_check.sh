@@ -29,7 +29,9 @@ mkdir "$TMP/other" && cp "$file" "$TMP/other/policy.conf" && ln -s "$TMP/other" 
 chmod 444 "$TMP/other/policy.conf" && chmod 775 "$TMP/other"
 [ "$(id -u)" != 0 ] || chown 65534 "$TMP/other" "$TMP/other/policy.conf"
 check "a file that would not be changed" tune policy "$TMP/link/policy.conf" --check
-check "is compared" grep -Eq '^rpg_ai_rate +1 +5 +4 of 4' "$TMP/check.log"
+cp "$TMP/check.log" "$TMP/table"
+check "is compared" grep -Eq '^rpg_ai_rate +1 +5 +4 of 4' "$TMP/table"
+check "and what equals is said" grep -q '^Equal: ' "$TMP/table"
 tune policy "$TMP/link/policy.conf" rpg_ai_rate=6 -y >"$TMP/out" 2>"$TMP/err"
 equal "and a change of it is still refused" $? 1
 
@@ -44,6 +46,7 @@ equal "which is a difference" "$rc" 2
 compare
 equal "without that option the exit status is 0" "$rc" 0
 check "a table for people" grep -Eq '^rpg_ai_rate +1 +5 +3 of 4 +40 at H4/1' "$TMP/check.json"
+check "it says what a difference means" grep -q '^Differs: .*rpg_ai_rate, profile1_percent.*restart OpenSM' "$TMP/check.json"
 check "with what was not compared" grep -q '^Not compared, .*: rpg_gd\.' "$TMP/check.json"
 
 # Adapters that do not answer.
@@ -53,6 +56,9 @@ compare -j --detailed-exitcode
 equal "what no device reports is not compared" "$(rows)" '["rpg_ai_rate",1,5,0,0,null]
 ["profile1_percent",2,20,6,6,null]'
 equal "and counts as a difference" "$rc" 2
+compare
+check "it says what no port has reported" grep -q '^Unread: *no port has reported rpg_ai_rate\..*key_dir' "$TMP/check.json"
+without "and that is no difference" "$TMP/check.json" '^Differs'
 equal "nothing is set" "$(set_mads)" 0
 
 printf 'ca_algo_import_start\nca_algo_import_end\n' >"$file"
