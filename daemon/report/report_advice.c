@@ -27,6 +27,34 @@ static const char *code_of(enum ibcc_advise_verdict v)
 	"; let fewer hosts send to the root at a time (\"ibcc-tune status\" names it)"             \
 	", or ask again when other jobs run"
 
+/* What helps where nothing can be predicted. */
+static const char *next_step(enum ibcc_prediction_why why)
+{
+	switch (why) {
+	case IBCC_PREDICTION_ADAPTIVE: return "this lasts while adaptive routing is on";
+	case IBCC_PREDICTION_LARGE: return "asking again does not help on this fabric";
+	case IBCC_PREDICTION_NO_BASELINE:
+	case IBCC_PREDICTION_OLD_BASELINE:
+		return "let the daemon watch the fabric for a time without congestion, and ask "
+		       "again when there is some";
+	case IBCC_PREDICTION_CPU: return "raise predict_cpu_s and ask again";
+	case IBCC_PREDICTION_TELLS:
+	case IBCC_PREDICTION_NO_CONGESTION:
+	case IBCC_PREDICTION_NO_PLAN:
+	case IBCC_PREDICTION_CONTROLLED:
+	case IBCC_PREDICTION_MOVED:
+	case IBCC_PREDICTION_REPLAY:
+	case IBCC_PREDICTION_ELSEWHERE:
+	case IBCC_PREDICTION_STALE:
+	case IBCC_PREDICTION_VLS:
+	case IBCC_PREDICTION_NO_CC:
+	case IBCC_PREDICTION_OPEN:
+	case IBCC_PREDICTION_SLOW:
+	case IBCC_PREDICTION_FAILED: return "ask again later";
+	}
+	return "";
+}
+
 static const char *no_profile(int rc)
 {
 	if (rc == -ENOSPC)
@@ -68,9 +96,8 @@ static void say(const struct ibcc_advise *a, char *text, size_t len)
 				 "\"ibcc-tune show\"");
 		else
 			snprintf(text, len,
-				 "leave it off, because its effect cannot be predicted: %s; ask "
-				 "again later",
-				 ibcc_prediction_reason(a->p.why));
+				 "leave it off, because its effect cannot be predicted: %s; %s",
+				 ibcc_prediction_reason(a->p.why), next_step(a->p.why));
 		return;
 	case IBCC_ADVISE_OFF_COSTS:
 		snprintf(text, len,

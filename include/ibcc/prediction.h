@@ -41,6 +41,7 @@ enum ibcc_prediction_why {
 	IBCC_PREDICTION_VLS,       /* several VLs, and no counters of each */
 	IBCC_PREDICTION_NO_CC,     /* adapters in the tree cannot be set */
 	IBCC_PREDICTION_CPU,       /* CPU time did not suffice */
+	IBCC_PREDICTION_LARGE,     /* of DCQCN: more hosts than the engine is given */
 	IBCC_PREDICTION_OPEN,      /* of roots: limits leave them idle, sources recover */
 	IBCC_PREDICTION_SLOW,      /* of slow receivers: their senders are not known */
 	IBCC_PREDICTION_FAILED,

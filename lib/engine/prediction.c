@@ -428,6 +428,7 @@ static bool may_tell_roots(struct predictor *r)
 	case IBCC_PREDICTION_VLS:
 	case IBCC_PREDICTION_NO_CC:
 	case IBCC_PREDICTION_CPU:
+	case IBCC_PREDICTION_LARGE:
 	case IBCC_PREDICTION_OPEN:
 	case IBCC_PREDICTION_SLOW:
 	case IBCC_PREDICTION_FAILED: return false;
@@ -468,7 +469,7 @@ static int run(struct predictor *r)
 	p->method = engine ? IBCC_PREDICTION_ENGINE : IBCC_PREDICTION_FLUID;
 	p->why = forbidden(r->in);
 	if (p->why == IBCC_PREDICTION_TELLS && r->in->dcqcn && !engine)
-		p->why = IBCC_PREDICTION_CPU;
+		p->why = IBCC_PREDICTION_LARGE;
 	p->roots_why = p->why;
 	if (p->why == IBCC_PREDICTION_NO_CONGESTION)
 		return 0;

@@ -26,6 +26,8 @@ const char *ibcc_prediction_reason(enum ibcc_prediction_why why)
 	case IBCC_PREDICTION_NO_CC:
 		return "adapters in the congestion tree have no congestion control";
 	case IBCC_PREDICTION_CPU: return "it would take more CPU time than predict_cpu_s allows";
+	case IBCC_PREDICTION_LARGE:
+		return "DCQCN is simulated in fabrics of at most 1000 adapters only";
 	case IBCC_PREDICTION_OPEN:
 		return "the plan leaves some of them partly idle, and their rate depends on how "
 		       "fast their senders recover";

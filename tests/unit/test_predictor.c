@@ -419,10 +419,42 @@ static void what_if_is_for_all_who_are_held(void **state)
 	json_decref(set);
 }
 
+/* More CPU time would not help: such a fabric has no packets on the twin. */
+static void dcqcn_is_not_tried_on_large_fabrics(void **state)
+{
+	static struct ibcc_topo_node node[1001];
+	double zero = 0;
+	struct ibcc_topo t = { .node = node, .n_nodes = 1001 };
+	struct ibcc_loads loads = { .n = 1, .mbps = &zero, .wait = &zero };
+	const struct ibcc_settings none = { 0 };
+	const struct ibcc_root root = { .port = 0 };
+	const struct ibcc_dcqcn d = { .enabled = true };
+	struct ibcc_prediction_in in = {
+		.t = &t,
+		.before = &loads,
+		.now = &loads,
+		.n_roots = 1,
+		.root = &root,
+		.actual = &none,
+		.wanted = &none,
+		.dcqcn = &d,
+	};
+	struct ibcc_prediction p;
+
+	(void)state;
+	for (unsigned int i = 0; i < 1001; i++)
+		node[i].type = IBCC_NODE_CA;
+	assert_int_equal(ibcc_predict(&in, &p), 0);
+	assert_false(p.known);
+	assert_int_equal(p.why, IBCC_PREDICTION_LARGE);
+	ibcc_prediction_fini(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(time_is_bounded, setup, teardown),
+		cmocka_unit_test(dcqcn_is_not_tried_on_large_fabrics),
 		cmocka_unit_test_setup_teardown(the_victim_gets_its_own_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_prediction_is_broken_off, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_says_why_it_cannot_tell, setup, teardown),

@@ -221,6 +221,38 @@ static void test_prediction_that_trades(void **state)
 	}
 }
 
+/* Advice says what to do next, and never to ask again where that cannot help. */
+static void test_advice_not_tried(void **state)
+{
+	static const struct {
+		enum ibcc_prediction_why why;
+		const char *next;
+	} c[] = {
+		{ IBCC_PREDICTION_MOVED, "ask again later" },
+		{ IBCC_PREDICTION_NO_BASELINE, "without congestion" },
+		{ IBCC_PREDICTION_OLD_BASELINE, "without congestion" },
+		{ IBCC_PREDICTION_CPU, "raise predict_cpu_s" },
+		{ IBCC_PREDICTION_ADAPTIVE, "while adaptive routing is on" },
+		{ IBCC_PREDICTION_LARGE, "asking again does not help" },
+	};
+	struct fixture *f = *state;
+	const struct ibcc_dcqcn_rp rp = { 0 };
+	const struct ibcc_advise_in in = { .rp = &rp };
+
+	for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+		const struct ibcc_advise a = { .verdict = IBCC_ADVISE_OFF_NOT_TRIED,
+					       .profile_rc = -ENODATA,
+					       .p.why = c[i].why };
+		json_t *o = ibcc_report_advice(f->c.topo, &in, &a, IBCC_NONE, IBCC_NONE);
+		const char *text = json_string_value(json_object_get(o, "text"));
+
+		assert_non_null(text);
+		if (!strstr(text, c[i].next) || !strstr(text, ibcc_prediction_reason(c[i].why)))
+			fail_msg("%s", text);
+		json_decref(o);
+	}
+}
+
 /* Without amounts there is a reason, and there may be roots. */
 static void test_prediction_that_cannot_tell(void **state)
 {
@@ -451,6 +483,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_prediction, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_prediction_that_trades, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_prediction_that_cannot_tell, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_advice_not_tried, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_outcomes_after_an_apply, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_settings, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_strange_names, setup, teardown),
