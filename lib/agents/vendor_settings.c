@@ -69,30 +69,6 @@ static void rp_values(const struct ibcc_dcqcn_rp *p, uint32_t value[RP_FIELDS])
 	memcpy(value, v, sizeof(v));
 }
 
-static void rp_read(const uint8_t *reg, struct ibcc_dcqcn_rp *p)
-{
-	uint32_t v[RP_FIELDS];
-
-	for (unsigned int i = 0; i < RP_FIELDS; i++)
-		v[i] = get(reg, IBCC_VCC_ATTR_CA_RP, i);
-	*p = (struct ibcc_dcqcn_rp){ .clamp_tgt_rate = v[0],
-				     .clamp_tgt_rate_after_time_inc = v[1],
-				     .rpg_time_reset_us = v[2],
-				     .rpg_byte_reset_bytes = v[3],
-				     .rpg_threshold = v[4],
-				     .rpg_max_rate_mbps = v[5],
-				     .rpg_ai_rate_mbps = v[6],
-				     .rpg_hai_rate_mbps = v[7],
-				     .rpg_gd = v[8],
-				     .rpg_min_dec_fac = v[9],
-				     .rpg_min_rate_mbps = v[10],
-				     .rate_to_set_on_first_cnp_mbps = v[11],
-				     .dce_tcp_g = v[12],
-				     .dce_tcp_rtt_us = v[13],
-				     .rate_reduce_monitor_period_us = v[14],
-				     .initial_alpha_value = v[15] };
-}
-
 /* A port's marking profiles. They are in KB where bytes do not fit. */
 static void profiles_write(uint8_t *reg, const struct ibcc_dcqcn *d)
 {
@@ -243,7 +219,7 @@ static int port_push(struct ibcc_agents *a, uint32_t endport, uint32_t port)
 		d.no_notify = !ca.en_notify;
 		d.no_react = !ca.en_react;
 		if (v->set[VENDOR_RP])
-			rp_read(v->reg[VENDOR_RP], &d.rp);
+			ibcc_vcc_rp_unpack(v->reg[VENDOR_RP], &d.rp);
 		if (v->set[VENDOR_NP])
 			d.min_time_between_cnps_us =
 				get(v->reg[VENDOR_NP], IBCC_VCC_ATTR_CA_NP, F_CNP_TIME);
