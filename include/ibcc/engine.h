@@ -91,6 +91,8 @@ int ibcc_engine_set_cct(struct ibcc_engine *e, uint32_t port, const struct ibcc_
 int ibcc_engine_set_dcqcn(struct ibcc_engine *e, uint32_t port, const struct ibcc_dcqcn *d);
 /* DCQCN at a port, as it works now. NULL: the model has none, or there is no such port. */
 const struct ibcc_dcqcn *ibcc_engine_dcqcn(const struct ibcc_engine *e, uint32_t port);
+/* DCQCN of the model, as all ports have it before they get their own. NULL: the model has none. */
+const struct ibcc_dcqcn *ibcc_engine_dcqcn_model(const struct ibcc_engine *e);
 
 /* Counters of a port since the start; never reset, never saturating: the agents do that. */
 struct ibcc_engine_port {

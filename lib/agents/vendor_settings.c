@@ -133,14 +133,14 @@ static void made_up(struct ibcc_dcqcn *d)
 	ibcc_dcqcn_rp_defaults(&d->rp);
 }
 
-/* What holds at a port now, whether or not the engine has it. */
-static struct ibcc_dcqcn present(const struct ibcc_agents *a, uint32_t port)
+/* What holds at a port whose registers nobody has set, also after other settings were lost. */
+static struct ibcc_dcqcn factory(const struct ibcc_agents *a)
 {
-	const struct ibcc_dcqcn *now = ibcc_engine_dcqcn(a->engine, port);
+	const struct ibcc_dcqcn *model = ibcc_engine_dcqcn_model(a->engine);
 	struct ibcc_dcqcn d;
 
-	if (now)
-		d = *now;
+	if (model)
+		d = *model;
 	else
 		made_up(&d);
 	return d;
@@ -165,7 +165,7 @@ static void general_on(bool sw, uint8_t *mad)
 static void registers_init(struct ibcc_agents *a, uint32_t port)
 {
 	struct ibcc_agent_vendor *v = &a->vendor[port];
-	struct ibcc_dcqcn d = present(a, port);
+	struct ibcc_dcqcn d = factory(a);
 	uint8_t mad[IBCC_MAD_BYTES] = { 0 };
 	uint32_t value[RP_FIELDS];
 
@@ -197,7 +197,7 @@ static int port_push(struct ibcc_agents *a, uint32_t endport, uint32_t port)
 	const struct ibcc_agent_vendor *v = &a->vendor[port];
 	uint32_t node = a->topo->port[port].node;
 	uint8_t mad[IBCC_MAD_BYTES] = { 0 };
-	struct ibcc_dcqcn d = present(a, port);
+	struct ibcc_dcqcn d = factory(a);
 	struct ibcc_vcc_sw_general sw;
 	struct ibcc_vcc_ca_general ca;
 
@@ -278,17 +278,17 @@ void ibcc_agents_vendor_reset(struct ibcc_agents *a, uint32_t node)
 
 int ibcc_agents_set_ai_rate(struct ibcc_agents *a, uint32_t node, uint16_t mbps)
 {
-	struct ibcc_dcqcn_rp factory;
+	struct ibcc_dcqcn_rp rp;
 	int err = node < a->topo->n_nodes && !ibcc_topo_is_switch(a->topo, node) ? 0 : -EINVAL;
 
-	ibcc_dcqcn_rp_defaults(&factory);
+	ibcc_dcqcn_rp_defaults(&rp);
 	for (uint32_t i = 0; i < a->topo->n_endports && !err; i++) {
 		struct ibcc_agent_vendor *v = &a->vendor[a->topo->endport[i]];
 
 		if (a->topo->port[a->topo->endport[i]].node != node)
 			continue;
 		set(v->reg[VENDOR_RP], IBCC_VCC_ATTR_CA_RP, F_AI_RATE,
-		    mbps ? mbps : factory.rpg_ai_rate_mbps);
+		    mbps ? mbps : rp.rpg_ai_rate_mbps);
 		v->set[VENDOR_RP] = true;
 		err = ibcc_agents_vendor_push(a, i);
 	}

@@ -348,3 +348,8 @@ const struct ibcc_dcqcn *ibcc_engine_dcqcn(const struct ibcc_engine *e, uint32_t
 {
 	return e->dcqcn && port < e->n_ports ? at(e, port) : NULL;
 }
+
+const struct ibcc_dcqcn *ibcc_engine_dcqcn_model(const struct ibcc_engine *e)
+{
+	return e->dcqcn ? model(e) : NULL;
+}

@@ -387,6 +387,39 @@ static void test_effect(void **state)
 	agents_close(&f);
 }
 
+/* After a reboot the registers and the engine have what the model says, and not what was set. */
+static void test_reboot_dcqcn(void **state)
+{
+	struct agent_fabric f = { 0 };
+	uint32_t ca, sw;
+
+	(void)state;
+	open_dcqcn(&f);
+	ca = fabric_port(f.topo, LUSTRE_SRC1, 1);
+	sw = fabric_port(f.topo, LUSTRE_SW2, 1);
+	assert_int_equal(change(&f, LUSTRE_SRC1, 0xff21, 0, "rpg_ai_rate", 77), OK);
+	assert_int_equal(change(&f, LUSTRE_SRC1, 0xff22, 0, "min_time_between_cnps", 9), OK);
+	assert_int_equal(change(&f, LUSTRE_SW2, 0xff09, 1, "profile1_percent", 7), OK);
+	assert_int_equal(change(&f, LUSTRE_SW2, 0xff10, 1, "sl3", 2), OK);
+	assert_int_equal(ibcc_agents_forget(f.agents, LUSTRE_SRC1), 0);
+	assert_int_equal(ibcc_agents_forget(f.agents, LUSTRE_SW2), 0);
+	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff21), OK);
+	assert_int_equal(field(&f, 0xff21, "rpg_ai_rate"), 60);
+	assert_int_equal(get(&f, LUSTRE_SRC1, 0xff22), OK);
+	assert_int_equal(field(&f, 0xff22, "min_time_between_cnps"), 2);
+	agents_clear(&f);
+	assert_int_equal(agents_send(&f, LUSTRE_SW2, 0x21, 2, 1, 0xff09, 1), OK);
+	assert_int_equal(field(&f, 0xff09, "profile1_percent"), 90);
+	give(&f, LUSTRE_SRC1, IBCC_NVIDIA_CC_ON);
+	give(&f, LUSTRE_SW2, IBCC_NVIDIA_CC_ON);
+	assert_int_equal(ibcc_engine_dcqcn(f.engine, ca)->rp.rpg_ai_rate_mbps, 60);
+	assert_int_equal(ibcc_engine_dcqcn(f.engine, ca)->min_time_between_cnps_us, 2);
+	assert_int_equal(ibcc_engine_dcqcn(f.engine, sw)->profile[0].percent, 90);
+	assert_int_equal(ibcc_engine_dcqcn(f.engine, sw)->profile[0].max, 2000000);
+	assert_int_equal(ibcc_engine_dcqcn(f.engine, sw)->sl2profile[3], 1);
+	agents_close(&f);
+}
+
 /* Settings go over to a new engine. */
 static void test_bind(void **state)
 {
@@ -413,6 +446,7 @@ int main(void)
 		cmocka_unit_test(test_key),          cmocka_unit_test(test_statistics),
 		cmocka_unit_test(test_parameters),   cmocka_unit_test(test_unknown_bits),
 		cmocka_unit_test(test_refused),      cmocka_unit_test(test_reboot),
+		cmocka_unit_test(test_reboot_dcqcn),
 		cmocka_unit_test(test_effect),       cmocka_unit_test(test_bind),
 	};
 
