@@ -27,7 +27,7 @@ end() { echo "job-comments.sh: $*" >&2; exit 1; }
 slurm() { timeout -k 1 10 "$@" 2>"$dir/error" </dev/null; }
 
 umask 077
-mkdir -p "$dir" && cd "$dir" && touch "$dir/written" && exec 9>"$dir/lock" || end "cannot write to $dir, so no job gets a comment"
+mkdir -p "$dir" && cd "$dir" && dir=$PWD && touch "$dir/written" && exec 9>"$dir/lock" || end "cannot write to $dir, so no job gets a comment"
 flock -n 9 || exit 0 # the run before goes on
 
 accounting=$(slurm scontrol show config | sed -n 's/^AccountingStorageType *= *//p')
@@ -48,7 +48,10 @@ jq -r 'def time: if . >= 3600000 then "\(. / 360000 | round / 10) h" elif . >= 6
 	end "cannot read what ibcc-tune says, so no job gets a comment: $(head -n 1 "$dir/error")"
 sort "$dir/lines" >"$dir/wanted"
 comm -12 "$dir/written" "$dir/wanted" >"$dir/kept"
-comm -13 "$dir/written" "$dir/wanted" | head -n "$most" >"$dir/todo"
+# Where more jobs change than one run writes, the next run begins behind the last one that was written, so each has its turn.
+last=$(head -n 1 "$dir/last" 2>/dev/null)
+comm -13 "$dir/written" "$dir/wanted" | awk -F '\t' -v last="$last" '$1 "" > last { print; next }
+	{ early[n++] = $0 } END { for (i = 0; i < n; i++) print early[i] }' | head -n "$most" >"$dir/todo"
 
 # Slurm's answer is an error; one that says that the job has ended is none: the next map has that.
 unless() { code=$? && ! grep -q "$1" "$dir/error" || return 0; return "$code"; }
@@ -72,6 +75,7 @@ write()
 
 while IFS=$tab read -r id state text; do
 	rc=0
+	last=$id
 	write "$state" "$id" "$text" || rc=$?
 	if [ "$rc" = 0 ]; then
 		printf '%s\t%s\t%s\n' "$id" "$state" "$text" >>"$dir/kept"
@@ -79,8 +83,9 @@ while IFS=$tab read -r id state text; do
 	fi
 	failed=$((failed + 1))
 	why=$(head -n 1 "$dir/error")
-	# It was killed: further calls would take as long.
-	[ "$rc" -lt 124 ] || { why="no answer within 10 s" && break; }
+	# timeout ended it: further calls would take as long.
+	case $rc in 124 | 137) why="no answer within 10 s" && break ;; esac
 done <"$dir/todo"
+printf '%s\n' "$last" >"$dir/last"
 sort "$dir/kept" >"$dir/written"
 [ "$failed" = 0 ] || end "Slurm did not take all comments ($failed failed), so the next run tries again: $why"
