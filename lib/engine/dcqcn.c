@@ -264,8 +264,6 @@ void ibcc_dcqcn_sent_by(struct ibcc_engine *e, uint32_t qp, unsigned int kind)
 	if (of >= e->dcqcn->n_limiter)
 		return;
 	l = &e->dcqcn->limiter[of];
-	if (!reacts(at_source(e, qp)))
-		*l = (struct ibcc_dcqcn_limiter){ .on = false };
 	ibcc_dcqcn_sent(&at_source(e, qp)->rp, l, e->bytes[kind], e->now_ps);
 	if (!l->on)
 		return;
@@ -286,7 +284,7 @@ uint32_t ibcc_dcqcn_limit_mbps(const struct ibcc_engine *e, uint32_t qp)
 	if (qp == NONE)
 		return 0;
 	of = holder(e, qp);
-	if (of >= e->dcqcn->n_limiter || !reacts(at_source(e, qp)))
+	if (of >= e->dcqcn->n_limiter)
 		return 0;
 	l = e->dcqcn->limiter[of]; /* a copy: reading changes nothing */
 	ibcc_dcqcn_advance(&at_source(e, qp)->rp, &l, e->now_ps);
@@ -318,6 +316,23 @@ static int own_new(struct ibcc_engine *e)
 	return -ENOMEM;
 }
 
+/* Ends the limiters of an adapter's port. */
+static void end_limiters(struct ibcc_engine *e, uint32_t port)
+{
+	const struct hca *h = &e->hca[e->port[port].owner];
+
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++) {
+		const struct group *g = h->group[sl] == NONE ? NULL : &e->group[h->group[sl]];
+
+		for (uint32_t i = 0; g && i < qp_places(g); i++) {
+			uint32_t qp = qp_at(g, i);
+
+			if (qp != NONE && qp < e->dcqcn->n_limiter)
+				e->dcqcn->limiter[qp].on = false;
+		}
+	}
+}
+
 int ibcc_engine_set_dcqcn(struct ibcc_engine *e, uint32_t port, const struct ibcc_dcqcn *d)
 {
 	const struct ibcc_dcqcn *m = model(e);
@@ -338,6 +353,8 @@ int ibcc_engine_set_dcqcn(struct ibcc_engine *e, uint32_t port, const struct ibc
 	own->shaper_per_lid = m->shaper_per_lid;
 	own->source_only = m->source_only;
 	e->dcqcn->has_own[port] = true;
+	if (!(e->port[port].flags & PORT_SWITCH) && !reacts(own))
+		end_limiters(e, port);
 	/* The length of a step may differ from now on. */
 	for (unsigned int vl = 0; vl < e->n_vls; vl++)
 		e->dcqcn->queue[port * e->n_vls + vl].steps = steps_of(e, own);

@@ -376,6 +376,12 @@ static void adapters_of_their_own(void **state)
 	own.no_react = true;
 	assert_int_equal(ibcc_engine_set_dcqcn(x.e, fabric_port(x.topo, A, 1), &own), 0);
 	assert_int_equal(engine_flow_read(x.e, 0).limit_mbps, 0);
+	/* The limiter is gone, also if the adapter soon reacts again. */
+	own.no_react = false;
+	assert_int_equal(ibcc_engine_set_dcqcn(x.e, fabric_port(x.topo, A, 1), &own), 0);
+	assert_int_equal(engine_flow_read(x.e, 0).limit_mbps, 0);
+	own.no_react = true;
+	assert_int_equal(ibcc_engine_set_dcqcn(x.e, fabric_port(x.topo, A, 1), &own), 0);
 	engine_run(x.e, 200 * US);
 	assert_int_equal(star_port(&x, A, 1).cnp_handled, sender.cnp_handled);
 	/* At the whole rate of the link there are 500 packets, and CNPs, in 100 us. */
