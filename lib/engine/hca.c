@@ -401,8 +401,8 @@ static void send_deferred(struct ibcc_engine *e, struct hca *h, struct group *g,
 static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uint32_t flow)
 {
 	struct flow *f = &e->flow[flow];
-	uint32_t pkt = packet_new(e, h, g, flow, f->dst, head_qp(e, f));
-	bool gated = gates(e, g), ready, same;
+	uint32_t pkt = packet_new(e, h, g, flow, f->dst, head_qp(e, f)), sent_by = f->group;
+	bool gated = gates(e, g), ready;
 	uint64_t due;
 
 	if (f->kind == IBCC_ARRIVALS_CLOSED && !has_ends(e))
@@ -413,8 +413,8 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 	}
 	f->turn = ++h->turn;
 	ready = !gated && flow_ready(e, flow, &due);
-	same = &e->group[f->group] == g; /* otherwise the next packet's path has another SL */
-	if (ready && same) {
+	if (ready && f->group == sent_by) {
+		ready = false; /* it stays in the heap */
 		ready_replace(g, (struct ready){ ready_key(e, due, f->turn), flow });
 		outq_wait(e, g->port, g->vl, e->plain);
 	} else {
@@ -422,7 +422,7 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 		outq_take(e, g->port, g->vl, e->plain);
 	}
 	tx_from_hca(e, g, pkt);
-	if (ready && !same)
+	if (ready) /* the path of the next packet has another SL */
 		make_ready(e, &e->group[f->group], due, flow, f->turn);
 	if (gated) {
 		gate(e, h, g, f->size);

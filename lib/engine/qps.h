@@ -83,7 +83,8 @@ static inline uint32_t group_to(const struct ibcc_engine *e, const struct flow *
 static inline void head_to(const struct ibcc_engine *e, struct flow *f, uint32_t to)
 {
 	f->dst = to;
-	f->group = group_to(e, f, to);
+	if (e->path_sl)
+		f->group = group_to(e, f, to);
 }
 
 /* The queue pair of the packet at a flow's head, or NONE. */
@@ -102,6 +103,14 @@ static inline bool qp_rested(const struct ibcc_engine *e, uint32_t qp)
 static inline uint32_t qp_dst(const struct ibcc_engine *e, uint32_t qp)
 {
 	return qp & BARE_QP ? qp & ~BARE_QP : e->qp[qp].dst_port;
+}
+
+/* The group of a packet. */
+static inline uint32_t pkt_group(const struct ibcc_engine *e, const struct pkt *k)
+{
+	const struct flow *f = &e->flow[k->flow];
+
+	return e->path_sl ? group_to(e, f, qp_dst(e, k->qp)) : f->group;
 }
 
 /* A packet's queue pair, made if need be; NONE and e->err: out of memory. */

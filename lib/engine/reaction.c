@@ -95,7 +95,7 @@ uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, con
 void ibcc_fab_becn(struct ibcc_engine *e, uint32_t pkt)
 {
 	const struct pkt *k = &e->pkt[pkt];
-	struct group *g = &e->group[group_to(e, &e->flow[k->flow], qp_dst(e, k->qp))];
+	struct group *g = &e->group[pkt_group(e, k)];
 	struct hca *h = &e->hca[e->port[g->port].owner];
 	const struct ibcc_cc_ca_entry *s = &h->cc->set.sl[g->sl];
 	uint64_t *fall;

@@ -50,12 +50,12 @@ static void notified(struct ibcc_engine *e, uint32_t pkt)
 /* The source learns of a mark without a packet. Its port counts a BECN as if there had been one. */
 static void learn_of_mark(struct ibcc_engine *e, uint32_t pkt)
 {
-	struct flow *f = &e->flow[e->pkt[pkt].flow];
-
-	uint32_t group = group_to(e, f, qp_dst(e, e->pkt[pkt].qp));
+	const struct pkt *k = &e->pkt[pkt];
+	struct flow *f = &e->flow[k->flow];
+	uint8_t sl = e->path_sl ? path_sl(e, f->src_port, qp_dst(e, k->qp)) : f->sl;
 
 	f->becn++;
-	e->marks[e->group[group].sl][f->src_port].becn++;
+	e->marks[sl][f->src_port].becn++;
 	notified(e, pkt);
 }
 
