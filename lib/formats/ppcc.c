@@ -61,6 +61,16 @@ static int complain(struct reader *r, unsigned int line, unsigned int column, co
 			    got, want);
 }
 
+/* The same of what the present line has from a column on. */
+static int complain_of(struct reader *r, unsigned int column, const char *text, const char *want)
+{
+	char got[48];
+
+	snprintf(got, sizeof(got), "\"%.40s\"", text);
+	ibcc_clean(got, "");
+	return complain(r, r->line, column, got, want);
+}
+
 /* "NAME, DESCRIPTION" in two parts, both clean. */
 static void split(const struct answer *a, char *name, char *about)
 {
@@ -209,19 +219,15 @@ static int read_field(struct reader *r, char *line, char *bar)
 {
 	char *name = line + strspn(line, " \t"), *data = bar + 1 + strspn(bar + 1, " \t");
 	size_t len = (size_t)(bar - name);
-	char got[48];
 	unsigned int i;
 	uint32_t v;
 	int used = 0;
 
 	while (len && (name[len - 1] == ' ' || name[len - 1] == '\t'))
 		len--;
-	if (!read_hex(data, &v)) {
-		snprintf(got, sizeof(got), "\"%.40s\"", data);
-		ibcc_clean(got, "");
-		return complain(r, r->line, (unsigned int)(data - line) + 1, got,
-				"0x and up to 8 hexadecimal digits");
-	}
+	if (!read_hex(data, &v))
+		return complain_of(r, (unsigned int)(data - line) + 1, data,
+				   "0x and up to 8 hexadecimal digits");
 	name[len] = '\0';
 	if (sscanf(name, "text[%2u]%n", &i, &used) == 1 && used == (int)len) {
 		if (i >= WORDS)
@@ -240,24 +246,31 @@ static int read_field(struct reader *r, char *line, char *bar)
 }
 
 /* A line outside of tables may say what was asked: "cmd_type=0x5" or, in a file's name, with "_".
+ * Numbers have the forms of C: 010 is 8, and 09 is none.
  */
-static void read_asked(struct reader *r, const char *line)
+static int read_asked(struct reader *r, const char *line)
 {
 	if (!strstr(line, field_names[F_CMD]))
-		return;
+		return 0;
 	for (unsigned int i = 0; i <= F_INDEX; i++) {
 		const char *at = strstr(line, field_names[i]);
+		unsigned long v;
 		char *end;
 
 		r->asked_has[i] = false;
 		if (!at)
 			continue;
 		at += strlen(field_names[i]);
-		if (*at != '=' && *at != '_')
+		if ((*at != '=' && *at != '_') || !isdigit((unsigned char)at[1]))
 			continue;
-		r->asked[i] = (uint32_t)strtoul(at + 1, &end, 0);
-		r->asked_has[i] = end != at + 1 && isxdigit((unsigned char)at[1]);
+		v = strtoul(at + 1, &end, 0);
+		if (v > UINT32_MAX || isalnum((unsigned char)*end))
+			return complain_of(r, (unsigned int)(at - line) + 2, at + 1,
+					   "a number of 32 bits, such as 9 or 0x9");
+		r->asked[i] = (uint32_t)v;
+		r->asked_has[i] = true;
 	}
+	return 0;
 }
 
 static bool begins_table(const char *line)
@@ -282,8 +295,7 @@ static int read_line(struct reader *r, char *line)
 	if (r->a.open && bar)
 		return read_field(r, line, bar);
 	rc = finish(r);
-	read_asked(r, line);
-	return rc;
+	return rc ? rc : read_asked(r, line);
 }
 
 int ibcc_ppcc_read(struct ibcc_ppcc *p, const char *name, const char *text, size_t len,

@@ -175,6 +175,10 @@ static void test_refused(void **state)
 	refused("Field Name | Data\ncmd_type | 0x6\nalgo_slot | 0x0\nalgo_param_index | 0x40\n"
 		"value | 0x1\n",
 		"F:1:1: got an algo_param_index that is too great, want at most 63");
+	refused("cmd_type=0x5,algo_slot=0,algo_param_index=09\n",
+		"F:1:43: got \"09\", want a number of 32 bits, such as 9 or 0x9");
+	refused("cmd_type_0x5_algo_slot_4294967297\n",
+		"F:1:24: got \"4294967297\", want a number of 32 bits, such as 9 or 0x9");
 	refused("Field Name | Data\ntext[55] | 0x0\n",
 		"F:2:1: got text[55], want at most text[54]");
 }
