@@ -50,7 +50,7 @@ static const struct ibcc_dcqcn *at(const struct ibcc_engine *e, uint32_t port)
 /* What holds at the adapter of a queue pair. */
 static const struct ibcc_dcqcn *at_source(const struct ibcc_engine *e, uint32_t qp)
 {
-	return at(e, e->group[e->qp[qp].group].port);
+	return e->dcqcn->own ? at(e, e->group[e->qp[qp].group].port) : model(e);
 }
 
 static bool reacts(const struct ibcc_dcqcn *d)
@@ -85,6 +85,16 @@ bool ibcc_dcqcn_model_valid(const struct ibcc_model *m)
 	return !m->dcqcn.enabled || (!m->bcn.enabled && values_valid(&m->dcqcn));
 }
 
+/* How a queue is averaged from now on. Steps count from time 0. */
+static void set_averaging(struct ibcc_engine *e, uint32_t outq, const struct ibcc_dcqcn *d)
+{
+	struct dcqcn_queue *q = &e->dcqcn->queue[outq];
+
+	q->stays = 1 - 1.0 / (1u << d->aqs_weight);
+	q->step_ps = (uint64_t)STEP_PS << d->aqs_time;
+	q->steps = e->now_ps / q->step_ps;
+}
+
 int ibcc_dcqcn_build(struct ibcc_engine *e)
 {
 	struct fab_dcqcn *x;
@@ -98,8 +108,10 @@ int ibcc_dcqcn_build(struct ibcc_engine *e)
 	x->cnps = calloc(e->n_ports + 1u, sizeof(*x->cnps));
 	if (!x->queue || !x->cnps)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < e->n_outqs; i++)
+	for (uint32_t i = 0; i < e->n_outqs; i++) {
 		x->queue[i].rng = (e->seed ^ MARK_SEED) + ((uint64_t)i << 32);
+		set_averaging(e, i, model(e));
+	}
 	return 0;
 }
 
@@ -116,22 +128,15 @@ void ibcc_dcqcn_free(struct ibcc_engine *e)
 	free(e->dcqcn);
 }
 
-/* Steps of averaging from time 0 to now. */
-static uint64_t steps_of(const struct ibcc_engine *e, const struct ibcc_dcqcn *d)
-{
-	return e->now_ps / ((uint64_t)STEP_PS << d->aqs_time);
-}
-
 void ibcc_dcqcn_backlog(struct ibcc_engine *e, uint32_t outq)
 {
-	const struct ibcc_dcqcn *d = at(e, outq / e->n_vls);
 	struct dcqcn_queue *q = &e->dcqcn->queue[outq];
-	double backlog = e->outq[outq].backlog, stays = 1 - 1.0 / (1u << d->aqs_weight);
-	uint64_t steps = steps_of(e, d);
+	double backlog = e->outq[outq].backlog;
+	uint64_t steps = e->now_ps / q->step_ps;
 
 	if (steps == q->steps)
 		return;
-	q->average = backlog + (q->average - backlog) * power(stays, steps - q->steps);
+	q->average = backlog + (q->average - backlog) * power(q->stays, steps - q->steps);
 	q->steps = steps;
 }
 
@@ -264,6 +269,8 @@ void ibcc_dcqcn_sent_by(struct ibcc_engine *e, uint32_t qp, unsigned int kind)
 	if (of >= e->dcqcn->n_limiter)
 		return;
 	l = &e->dcqcn->limiter[of];
+	if (!l->on)
+		return;
 	ibcc_dcqcn_sent(&at_source(e, qp)->rp, l, e->bytes[kind], e->now_ps);
 	if (!l->on)
 		return;
@@ -355,9 +362,8 @@ int ibcc_engine_set_dcqcn(struct ibcc_engine *e, uint32_t port, const struct ibc
 	e->dcqcn->has_own[port] = true;
 	if (!(e->port[port].flags & PORT_SWITCH) && !reacts(own))
 		end_limiters(e, port);
-	/* The length of a step may differ from now on. */
 	for (unsigned int vl = 0; vl < e->n_vls; vl++)
-		e->dcqcn->queue[port * e->n_vls + vl].steps = steps_of(e, own);
+		set_averaging(e, port * e->n_vls + vl, own);
 	return 0;
 }
 

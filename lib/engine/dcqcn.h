@@ -10,6 +10,9 @@ struct dcqcn_queue {
 	double average; /* bytes */
 	uint64_t steps; /* of averaging, from time 0 on */
 	uint64_t rng;
+	/* Of its port: what stays of the average in a step, and how long a step is. */
+	double stays;
+	uint64_t step_ps;
 };
 
 /* CNPs of an adapter's port. */
