@@ -365,8 +365,11 @@ int ibcc_agents_vendor_register(struct ibcc_agents *a, uint32_t endport,
 
 	if (!reg)
 		return err;
-	if (h->method == IBCC_MAD_SET)
-		return take(a, endport, port, which, mad + IBCC_MAD_DATA_OFFS);
+	if (h->method == IBCC_MAD_SET) {
+		err = take(a, endport, port, which, mad + IBCC_MAD_DATA_OFFS);
+		if (err)
+			return err;
+	}
 	memset(mad + IBCC_MAD_DATA_OFFS, 0, IBCC_CC_DATA_BYTES);
 	memcpy(mad + IBCC_MAD_DATA_OFFS, reg, IBCC_VCC_PARAMETER_BYTES);
 	return IBCC_MAD_STATUS_OK;

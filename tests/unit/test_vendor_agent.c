@@ -192,7 +192,7 @@ static int change(struct agent_fabric *f, uint32_t node, uint16_t attr, uint32_t
 }
 
 /* Bits that no header names stay as they were set, bit by bit, in each attribute. What a switch can
- * is not changed by a Set.
+ * is not changed by a Set, and the answer says so.
  */
 static void test_unknown_bits(void **state)
 {
@@ -233,6 +233,7 @@ static void test_unknown_bits(void **state)
 			memset(f.mad.b + 64 + 4, 0xaa, 4);
 		assert_int_equal(
 			agents_send(&f, regs[i].node, 0x21, 2, 2, regs[i].attr, regs[i].mod), OK);
+		assert_memory_equal(f.mad.b + 64, want, sizeof(want));
 		agents_clear(&f);
 		assert_int_equal(
 			agents_send(&f, regs[i].node, 0x21, 2, 1, regs[i].attr, regs[i].mod), OK);
