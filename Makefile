@@ -180,7 +180,7 @@ fuzzers: $(patsubst tests/fuzz/%.c,$(B)/hunt/%,$(wildcard tests/fuzz/fuzz_*.c))
 check-kill: all tests
 	@IBCC_BUILD=$(CURDIR)/$(B) IBCC_KILLS=$${IBCC_KILLS:-50} bash tests/system/test_kill.sh
 # The large form of tests/system/test_silent_tree.sh, some minutes: at the daemon's default interval.
-check-large: all $(B)/tests/system/tool
+check-large: all $(B)/tests/system/tool $(B)/tests/system/plugin_client
 	@IBCC_BUILD=$(CURDIR)/$(B) LEAVES=48 HOSTS=48 SPINES=32 SILENT=10 PASS_MS=10000 bash tests/system/test_silent_tree.sh
 # The plugin inside stock opensm under memcheck and helgrind, some minutes for each; needs valgrind. One test at a time,
 # as the plugin gives its clients no more time because of it.
@@ -208,7 +208,7 @@ check-verbs: deps
 	@bash tests/verbs/verbs.sh $(B)
 # ibcc-jobs and sweeps with Debian's Slurm on loopback.
 check-slurm: deps
-	+@$(MAKE) --no-print-directory all $(B)/tests/system/tool
+	+@$(MAKE) --no-print-directory all $(B)/tests/system/tool $(B)/tests/system/plugin_client
 	@bash tests/slurm/slurm.sh $(B)
 # A search that was ended goes on where it was; it begins again if the program or what it reads is newer.
 fit-lustre: fit-%: $(B)/ibcc-lab

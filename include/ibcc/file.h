@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+/* All bytes, also if write() takes them in parts or a signal interrupts it. 0 or -errno. */
+int ibcc_file_write_all(int fd, const char *text, size_t len);
+
 /* Puts a text in place of a file, so that every reader sees the old text or the new one as a whole.
  * The text is first written to beside, a path in the same folder where nothing may be yet
  * (-EEXIST). mode is the file's, or 0 for the umask's choice. The file at the path is replaced,

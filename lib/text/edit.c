@@ -26,6 +26,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <ibcc/file.h>
+
 #define AFTER   ".ibcc-after"
 #define NEXT    ".ibcc-next"
 #define SCRATCH ".ibcc-new" /* what is being written; worth nothing after a crash */
@@ -281,19 +283,6 @@ static bool is_as_read(const struct ibcc_edit *e)
 	       st.st_mode == e->st.st_mode && st.st_nlink == 1 && has_text(e, "", e->text, e->len);
 }
 
-static int write_all(int fd, const char *text, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, text, len);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		text += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-	return 0;
-}
-
 /* Not all file systems have them all, and some labels belong to the system. */
 static bool may_lack(const char *attribute, int err)
 {
@@ -375,7 +364,7 @@ static int write_scratch(const struct ibcc_edit *e, const char *text, size_t len
 		return -errno;
 	rc = make_like(e, fd);
 	if (!rc)
-		rc = write_all(fd, text, len);
+		rc = ibcc_file_write_all(fd, text, len);
 	if (!rc && fsync(fd))
 		rc = -errno;
 	if (close(fd) && !rc)

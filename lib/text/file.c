@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int write_all(int fd, const char *text, size_t len)
+int ibcc_file_write_all(int fd, const char *text, size_t len)
 {
 	while (len) {
 		ssize_t n = write(fd, text, len);
@@ -27,7 +27,7 @@ static int write_all(int fd, const char *text, size_t len)
 
 static int write_and_close(int fd, const char *text, size_t len, mode_t mode)
 {
-	int rc = write_all(fd, text, len);
+	int rc = ibcc_file_write_all(fd, text, len);
 
 	if (!rc && mode && fchmod(fd, mode))
 		rc = -errno;

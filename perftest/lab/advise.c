@@ -76,27 +76,6 @@ static int each(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_appl
 	return advise(w, c);
 }
 
-static int look(const struct ibcc_scenario *s, struct watch *w)
-{
-	struct ibcc_scenario copy = *s;
-	struct ibcc_live_options o;
-	struct ibcc_live_result live;
-	struct ibcc_measure m;
-	int rc;
-
-	copy.duration_ps = (LOOK_MS + 3) * MS + MS / 2;
-	copy.measure_from_ps = copy.duration_ps - MS;
-	ibcc_live_defaults(&o);
-	o.dry = true;
-	o.each = each;
-	o.arg = w;
-	rc = ibcc_live_run(&copy, &o, 0, &m, &live);
-	ibcc_live_result_fini(&live);
-	if (!rc)
-		ibcc_measure_fini(&m);
-	return rc;
-}
-
 static uint32_t fastest_mbps(const struct ibcc_topo *t)
 {
 	uint32_t most = 0;
@@ -219,7 +198,7 @@ int ibcc_advise_draw(uint64_t seed, bool wide, struct ibcc_advise_case *out,
 	s.measure_from_ps = MEASURE_MS * MS;
 	rc = ibcc_predict_vary(&s, seed & 2 ? IBCC_PREDICT_V2 : IBCC_PREDICT_V1);
 	if (!rc)
-		rc = look(&s, &w);
+		rc = ibcc_predict_look(&s, LOOK_MS, each, &w);
 	if (!rc)
 		rc = run_all(&s, wide, out);
 	ibcc_memory_fini(&w.memory);

@@ -245,7 +245,10 @@ static int each(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_appl
 	return predict(w, c);
 }
 
-static int look(const struct ibcc_scenario *s, struct watch *w)
+int ibcc_predict_look(const struct ibcc_scenario *s, uint32_t ms,
+		      int (*look)(void *arg, uint32_t pass, struct ibcc_cycle *c,
+				  struct ibcc_applier *a),
+		      void *arg)
 {
 	struct ibcc_scenario copy = *s;
 	struct ibcc_live_options o;
@@ -253,12 +256,12 @@ static int look(const struct ibcc_scenario *s, struct watch *w)
 	struct ibcc_measure m;
 	int rc;
 
-	copy.duration_ps = (LOOK_MS + 3) * MS + MS / 2;
+	copy.duration_ps = (ms + 3) * MS + MS / 2;
 	copy.measure_from_ps = copy.duration_ps - MS;
 	ibcc_live_defaults(&o);
 	o.dry = true;
-	o.each = each;
-	o.arg = w;
+	o.each = look;
+	o.arg = arg;
 	rc = ibcc_live_run(&copy, &o, 0, &m, &live);
 	ibcc_live_result_fini(&live);
 	if (!rc)
@@ -409,7 +412,7 @@ int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, enum ibcc_pred
 		return rc;
 	rc = ibcc_predict_vary(&s, v);
 	if (!rc)
-		rc = look(&s, &w);
+		rc = ibcc_predict_look(&s, LOOK_MS, each, &w);
 	if (!rc && w.made) {
 		rc = run_on(&s, &w, NULL, &now, &off);
 		if (!rc)

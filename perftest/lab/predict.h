@@ -12,6 +12,9 @@
 
 #include "perftest/lab/probe.h"
 
+struct ibcc_applier;
+struct ibcc_cycle;
+
 /* Which sources have a limit on what they send. */
 enum ibcc_predict_variant {
 	IBCC_PREDICT_V1 = 1, /* drawn rates, bounded queues */
@@ -39,6 +42,14 @@ struct ibcc_predict_case {
  * a flow to all becomes one to each. -EINVAL, -ENOMEM.
  */
 int ibcc_predict_vary(struct ibcc_scenario *s, enum ibcc_predict_variant v);
+
+/* Watches a scenario without control for `ms` and some passes more, a pass each ms, and calls
+ * each() after each pass. Errors as ibcc_live_run().
+ */
+int ibcc_predict_look(const struct ibcc_scenario *s, uint32_t ms,
+		      int (*look)(void *arg, uint32_t pass, struct ibcc_cycle *c,
+				  struct ibcc_applier *a),
+		      void *arg);
 
 /* Draws a scenario, watches it without control for 30 ms, predicts the effect of the plan at that
  * time, and tries that plan. With a probe, it first measures which adapters send through the

@@ -80,7 +80,7 @@ else
 	by_user "$dir/there" "$build_options dpkg-buildpackage -us -uc -b" >"$dir/deb.log" 2>&1 ||
 		{ tail -n 40 "$dir/deb.log"; fail "packages on Debian's $release"; }
 	ok "packages are built on Debian's $release: $(grep '^[0-9]* tests passed' "$dir/deb.log")"
-	by_user "$dir/there" "make demo >demo.log 2>&1 && make build/tests/double/libibverbs-double.so build/tests/system/tool && T='check_cppcheck check_lib check_headers
+	by_user "$dir/there" "make demo >demo.log 2>&1 && make build/tests/double/libibverbs-double.so build/tests/system/tool build/tests/system/plugin_client && T='check_cppcheck check_lib check_headers
 		check_osm_headers check_hardening ooo_check test_perf test_errors test_sbin' bash tests/run.sh build build system" ||
 		fail "tests on Debian's $release"
 	ok "the demo and what differs most between releases"
