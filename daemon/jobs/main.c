@@ -147,7 +147,7 @@ static int read_map(const struct state *s, struct ibcc_jobs *jobs, const char *t
 	int rc;
 
 	if (s->a.provider == PROVIDER_SLURM) {
-		rc = ibcc_squeue_read(jobs, text, len, why);
+		rc = ibcc_squeue_read(jobs, text, len, now_s, why);
 		jobs->made_s = now_s;
 	} else {
 		rc = ibcc_jobs_parse(jobs, text, len, why);

@@ -20,10 +20,12 @@
 #include <ibcc/json_each.h>
 
 #define JOB_BYTES (8u << 20) /* of a job in JSON: it may have its script's whole environment */
+#define AHEAD_S   30         /* how far the clock of slurmctld's host may be ahead */
 #define ENDED_MAX (IBCC_JOBS_MAX / 2) /* jobs that have ended leave room for those that run */
 
 struct reader {
 	struct ibcc_jobs_draft *draft;
+	int64_t now_s;
 	uint32_t n_ended;
 	char **host; /* of one job */
 	uint32_t n, room;
@@ -146,7 +148,12 @@ static int take_job(void *arg, size_t i, const json_t *o)
 	job.start_s = number(o, "start_time");
 	if (has_state(o, ended)) {
 		job.end_s = number(o, "end_time");
-		if (!job.start_s || job.end_s < job.start_s || r->n_ended == ENDED_MAX)
+		/* Slurm 22.05 has the present as the start of a job that was put back into the
+		 * queue while its hosts are cleaned up, and an end that its time limit makes. It
+		 * has run before, with another start.
+		 */
+		if (!job.start_s || job.end_s < job.start_s || job.end_s > r->now_s + AHEAD_S ||
+		    r->n_ended == ENDED_MAX)
 			return 0;
 		r->n_ended++;
 	}
@@ -167,9 +174,10 @@ static int check_errors(const json_t *rest, struct ibcc_why *why)
 		what ? what : "it does not say which", source ? " in " : "", source ? source : "");
 }
 
-int ibcc_squeue_read(struct ibcc_jobs *jobs, const char *text, size_t len, struct ibcc_why *why)
+int ibcc_squeue_read(struct ibcc_jobs *jobs, const char *text, size_t len, int64_t now_s,
+		     struct ibcc_why *why)
 {
-	struct reader r = { .draft = ibcc_jobs_draft_new(), .why = why };
+	struct reader r = { .draft = ibcc_jobs_draft_new(), .now_s = now_s, .why = why };
 	json_t *rest = NULL;
 	int rc = r.draft ? 0 : -ENOMEM;
 

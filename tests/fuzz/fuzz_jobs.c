@@ -38,7 +38,7 @@ static void slurm(const char *text, size_t size)
 {
 	struct ibcc_why why = { "" };
 	struct ibcc_jobs jobs;
-	int rc = ibcc_squeue_read(&jobs, text, size, &why);
+	int rc = ibcc_squeue_read(&jobs, text, size, 1795920600, &why);
 
 	FUZZ_CHECK(rc == 0 || (rc == -EINVAL && why.text[0]));
 	check_map(&jobs);

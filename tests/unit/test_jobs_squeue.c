@@ -16,7 +16,7 @@
 
 static int parse(struct ibcc_jobs *jobs, const char *text, struct ibcc_why *why)
 {
-	return ibcc_squeue_read(jobs, text, strlen(text), why);
+	return ibcc_squeue_read(jobs, text, strlen(text), 1795920600, why);
 }
 
 /* "ID USER NAME START END HOST..." of a job. */
@@ -48,7 +48,7 @@ static void test_22_05(void **state)
 		"{\"array_job_id\":3,\"array_task_id\":1,\"end_time\":1827456570,\"job_id\":6,"
 		"\"job_state\":\"RUNNING\",\"name\":\"arr\",\"nodes\":\"source1\","
 		"\"start_time\":1795920573,\"user_name\":\"root\"},"
-		"{\"array_job_id\":3,\"array_task_id\":0,\"end_time\":1827456570,\"job_id\":3,"
+		"{\"array_job_id\":3,\"array_task_id\":0,\"end_time\":1795920575,\"job_id\":3,"
 		"\"job_state\":\"COMPLETING\",\"name\":\"arr\",\"nodes\":\"source1\","
 		"\"start_time\":1795920574,\"user_name\":\"root\"},"
 		"{\"array_job_id\":0,\"array_task_id\":null,\"end_time\":0,\"job_id\":4,"
@@ -58,7 +58,11 @@ static void test_22_05(void **state)
 		"\"nodes\":\"source4\",\"start_time\":1795920570,\"user_name\":\"root\"},"
 		"{\"end_time\":1795920576,\"job_id\":8,\"job_state\":\"CANCELLED\",\"name\":"
 		"\"canc\","
-		"\"nodes\":\"source1\",\"start_time\":1795920576,\"user_name\":\"root\"}]}";
+		"\"nodes\":\"source1\",\"start_time\":1795920576,\"user_name\":\"root\"},"
+		/* Put back into the queue, while its hosts are cleaned up: no run. */
+		"{\"end_time\":6090888296,\"job_id\":10,\"job_state\":\"COMPLETING\",\"name\":"
+		"\"again\","
+		"\"nodes\":\"source2\",\"start_time\":1795920600,\"user_name\":\"root\"}]}";
 	struct ibcc_why why = { "" };
 	struct ibcc_jobs jobs;
 
@@ -68,7 +72,7 @@ static void test_22_05(void **state)
 	assert_job(&jobs, 0, "1 root lammps 1795920570 0 source1 source2 source3");
 	assert_job(&jobs, 1, "2 root ev\"il?[31m<b>??|x y 1795920571 1795920572 source1");
 	assert_job(&jobs, 2, "3_1 root arr 1795920573 0 source1");
-	assert_job(&jobs, 3, "3_0 root arr 1795920574 1827456570 source1");
+	assert_job(&jobs, 3, "3_0 root arr 1795920574 1795920575 source1");
 	assert_job(&jobs, 4, "8 root canc 1795920576 1795920576 source1");
 	ibcc_jobs_fini(&jobs);
 }
