@@ -124,10 +124,13 @@ static bool refused(const struct ibcc_service *s, const struct ibcc_cycle *c, st
 	return c && ibcc_service_writes(s) && ibcc_refusal_check(c, why);
 }
 
-/* To wait for the next try is no success. */
+/* To wait for the next try is no success. If only the user can try again, the failure was told
+ * then, and history has it.
+ */
 static bool hold(const struct ibcc_service *s, const struct ibcc_cycle *c, struct ibcc_why *why)
 {
-	if (!s->hold_next || !c || !c->decided || !c->plan.n)
+	if (!s->hold_next || !c || !c->decided || !c->plan.n ||
+	    !(ibcc_service_writes(s) || ibcc_service_refines(s)))
 		return false;
 	*why = s->hold_why;
 	return true;

@@ -23,3 +23,16 @@ for status in 0x000c 0x0001; do
 	wait_until 40 status '.state == "ok"' || fail "status $status: still told: $(say)"
 	ok "and no longer when they answer"
 done
+
+# In mode observe nobody tries again what failed by hand, so the state does not wait for that.
+stop "$TUNED_PID"
+start_tuned
+tune disable -y >"$TMP/disable.log" 2>&1 || fail "disable: $(cat "$TMP/disable.log")"
+planned() { status '.state == "ok" and .writes_pending > 0'; }
+wait_until 40 planned || fail "nothing to apply: $(say)"
+sim set cc_set_status.leaf2=0x000c || fail "ibcc-sim set"
+tune apply --no-wait -y >"$TMP/apply.log" 2>&1 && fail "an apply that leaf2 refuses: $(cat "$TMP/apply.log")"
+ok "an apply that a switch refuses fails"
+sim set cc_set_status.leaf2=0 || fail "ibcc-sim set"
+wait_until 40 planned || fail "it stays degraded: $(say)"
+ok "and is over with the next polling cycle"
