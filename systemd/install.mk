@@ -52,7 +52,8 @@ do-install:
 	$(Q)chmod 0644 '$(D)$(UNITDIR)/ibcc-jobs.service' '$(D)$(UNITDIR)/ibcc-tuned.service' '$(D)$(UNITDIR)/ibcc-tuned@.service'
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tuned-metrics.socket '$(D)$(UNITDIR)/ibcc-tuned-metrics.socket'
 	$(Q)for f in doc/schema/*; do $(INSTALL) -D -m 0644 $$f '$(D)$(DATADIR)'/$${f#doc/} || exit 1; done
-	$(Q)for f in monitoring/*; do $(INSTALL) -D -m 0644 $$f '$(D)$(DATADIR)'/$$f || exit 1; done
+	$(Q)for f in monitoring/*; do case $$f in *.sh) mode=0755 ;; *) mode=0644 ;; esac; \
+		$(INSTALL) -D -m $$mode $$f '$(D)$(DATADIR)'/$$f || exit 1; done
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.sysusers '$(D)$(SYSUSERSDIR)/ibcc-tune.conf'
 	$(Q)$(INSTALL) -D -m 0644 systemd/ibcc-tune.tmpfiles '$(D)$(TMPFILESDIR)/ibcc-tune.conf'
 	$(Q)$(INSTALL) -D -m 0644 systemd/40-ibcc-tune.rules '$(D)$(UDEVDIR)/40-ibcc-tune.rules'
