@@ -124,8 +124,8 @@ static bool refused(const struct ibcc_service *s, const struct ibcc_cycle *c, st
 	return c && ibcc_service_writes(s) && ibcc_refusal_check(c, why);
 }
 
-/* To wait for the next try is no success. If only the user can try again, the failure was told
- * then, and history has it.
+/* To wait for the next try is no success. If only the user can try again, the answer to the command
+ * has reported the failure, and history has it.
  */
 static bool hold(const struct ibcc_service *s, const struct ibcc_cycle *c, struct ibcc_why *why)
 {

@@ -132,7 +132,7 @@ int ibcc_agents_set_nvidia_cc(struct ibcc_agents *a, uint32_t node, enum ibcc_nv
  * else CongestionKeyInfo has stays. 0 or -EINVAL.
  */
 int ibcc_agents_set_key(struct ibcc_agents *a, uint32_t node, uint64_t cc_key);
-/* Sets rpg_ai_rate of an adapter in Mb/s, as somebody might have done by hand; 0: the factory's. 0,
+/* Sets rpg_ai_rate of an adapter in Mb/s, as an administrator does by hand; 0: the factory's. 0,
  * -EINVAL or -ENOMEM.
  */
 int ibcc_agents_set_ai_rate(struct ibcc_agents *a, uint32_t node, uint16_t mbps);

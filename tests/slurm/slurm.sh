@@ -180,19 +180,11 @@ equal "the log has each trouble once" "$(grep -c 'knows no new jobs' "$TMP/jobs.
 equal "and each end of one" "$(grep -c 'answers again' "$TMP/jobs.log")" 2
 stop "$pid"
 
-# The daemon with this Slurm. The switch before the slow receiver marks, and nothing is throttled: the same hosts cause
-# congestion and suffer all the time.
+# The daemon with this Slurm.
 within 20 scancel "$beside" "$array" "$second"
 background "$TMP/jobs.log" "$jobs" -i 1 -o "$map"
 pid=$!
-{
-	cat "$SCENARIO"
-	echo 'congestion_control:'
-	echo '  switch: {threshold: 12, victim_mask: [2]}'
-	echo '  ca: {ccti_timer: 10, ccti_increase: 1}'
-	echo '  cct: {shape: linear, max_delay_packets: 0}'
-} >"$TMP/marked.yaml"
-start_sim "$TMP/marked.yaml"
+start_marked
 start_opensm --plugin
 start_tuned "jobs_file: $map"
 status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }

@@ -295,6 +295,20 @@ plugin_preload()
 	echo "$list"
 }
 
+# start_marked: a simulator on $SCENARIO, where the switch before the slow receiver marks. Adapters count the marks without
+# being throttled, so the same ones contribute and suffer all the time.
+start_marked()
+{
+	{
+		cat "$SCENARIO"
+		echo 'congestion_control:'
+		echo '  switch: {threshold: 12, victim_mask: [2]}'
+		echo '  ca: {ccti_timer: 10, ccti_increase: 1}'
+		echo '  cct: {shape: linear, max_delay_packets: 0}'
+	} >"$TMP/marked.yaml"
+	start_sim "$TMP/marked.yaml"
+}
+
 plugin_knows() { timeout 5 "$IBCC_BUILD/tests/system/plugin_client" "$TMP/opensm.sock" state | grep -q ' nodes=[1-9]'; }
 
 # start_opensm [--plugin] [--host HOST] [--tag TAG] [CONFIGURATION LINE]...: an opensm daemon;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* A second writer: does to NVIDIA's attributes what a subnet manager of NVIDIA's is taken to do
- *with its policy, or what somebody does to one node by hand.
+ * with its policy, or what an administrator does to one node by hand.
  *
  * nvidia_sm change LID KEY ATTR MOD FIELD=VALUE...
  *	reads an attribute, changes fields, writes it back

@@ -4,14 +4,7 @@
 # feeds, control and directional characters, HTML, formulas of spreadsheets and 1 MB of text harm no output.
 . "$(dirname "$0")/lib.sh"
 
-{
-	cat "$SCENARIO"
-	echo 'congestion_control:'
-	echo '  switch: {threshold: 12, victim_mask: [2]}'
-	echo '  ca: {ccti_timer: 10, ccti_increase: 1}'
-	echo '  cct: {shape: linear, max_delay_packets: 0}'
-} >"$TMP/marked.yaml"
-start_sim "$TMP/marked.yaml"
+start_marked
 start_opensm --plugin
 start_tuned "metrics_file: $TMP/metrics.prom"
 

@@ -23,16 +23,7 @@ status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$
 passes() { status .now.pass; }
 begun=$(($(now) - 600))
 
-# The switch before the slow receiver marks, and adapters count the marks without being throttled: so the same adapters
-# contribute and suffer all the time.
-{
-	cat "$SCENARIO"
-	echo 'congestion_control:'
-	echo '  switch: {threshold: 12, victim_mask: [2]}'
-	echo '  ca: {ccti_timer: 10, ccti_increase: 1}'
-	echo '  cct: {shape: linear, max_delay_packets: 0}'
-} >"$TMP/marked.yaml"
-start_sim "$TMP/marked.yaml"
+start_marked
 start_opensm --plugin
 export IBCC_SILENT_FILE=$TMP/jobs.json IBCC_SILENCE=$TMP/silence
 TUNED_PRELOAD=$IBCC_BUILD/tests/double/libfile-double.so

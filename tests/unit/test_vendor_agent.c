@@ -340,7 +340,7 @@ static void test_effect(void **state)
 	assert_int_equal(field(&f, 0xff21, "rpg_ai_rate"), 60);
 	agents_clear(&f);
 	assert_int_equal(agents_send(&f, LUSTRE_SW2, 0x21, 2, 1, 0xff09, 1), OK);
-	/* More bytes than the field has are in KB; the engine has bytes until somebody sets it. */
+	/* More bytes than the field has are in KB; the engine has bytes until a Set changes it. */
 	assert_int_equal(field(&f, 0xff09, "unit"), 1);
 	assert_int_equal(field(&f, 0xff09, "profile1_max"), 2000000 / 1024);
 	port = fabric_port(f.topo, LUSTRE_SW2, 1);
