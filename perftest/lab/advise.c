@@ -22,19 +22,18 @@
 #define UNIT_MBPS  25000u /* Alibaba's thresholds and increases are for each so much */
 
 struct watch {
-	struct ibcc_memory memory;
 	const struct ibcc_scenario *s;
 	struct ibcc_dcqcn_rp rp;
 	struct ibcc_advise_case *out;
 };
 
-static int advise(struct watch *w, const struct ibcc_cycle *c)
+static int advise(struct watch *w, const struct ibcc_cycle *c, const struct ibcc_memory *memory)
 {
 	struct ibcc_loads now;
 	struct ibcc_advise_in in = { .p = { .t = c->topo,
-					    .before = &w->memory.quiet,
+					    .before = &memory->quiet,
 					    .now = &now,
-					    .age_ns = c->snapshot.t_ns - w->memory.quiet_ns,
+					    .age_ns = c->snapshot.t_ns - memory->quiet_ns,
 					    .n_roots = c->estimate.n_roots,
 					    .root = c->estimate.root,
 					    .packet_bytes = c->estimate.root[0].packet_bytes,
@@ -43,7 +42,7 @@ static int advise(struct watch *w, const struct ibcc_cycle *c)
 					    .buffer_bytes = w->s->model.buffer_bytes,
 					    .budget_ns = UINT64_MAX / 2 },
 				     .rp = &w->rp };
-	int rc = ibcc_memory_now(&w->memory, c->topo, &now, &in.p.moved);
+	int rc = ibcc_memory_now(memory, c->topo, &now, &in.p.moved);
 
 	if (rc)
 		return rc;
@@ -60,20 +59,14 @@ static int advise(struct watch *w, const struct ibcc_cycle *c)
 	return rc;
 }
 
-static int each(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_applier *a)
+static int each(void *arg, uint32_t pass, const struct ibcc_cycle *c,
+		const struct ibcc_memory *memory)
 {
 	struct watch *w = arg;
-	int rc = 0;
 
-	(void)a;
-	if (!w->memory.quiet.mbps)
-		rc = ibcc_memory_init(&w->memory, c->topo->n_ports);
-	if (rc || !c->decided)
-		return rc;
-	ibcc_memory_add(&w->memory, c->topo, &c->snapshot, &c->estimate, &c->actual);
 	if (pass < LOOK_MS || w->out->congested || !c->estimate.n_roots)
 		return 0;
-	return advise(w, c);
+	return advise(w, c, memory);
 }
 
 static uint32_t fastest_mbps(const struct ibcc_topo *t)
@@ -201,7 +194,6 @@ int ibcc_advise_draw(uint64_t seed, bool wide, struct ibcc_advise_case *out,
 		rc = ibcc_predict_look(&s, LOOK_MS, each, &w);
 	if (!rc)
 		rc = run_all(&s, wide, out);
-	ibcc_memory_fini(&w.memory);
 	ibcc_scenario_fini(&s);
 	return rc;
 }

@@ -32,7 +32,6 @@
 #define ROOTS         64u
 
 struct watch {
-	struct ibcc_memory memory;
 	struct ibcc_predict_case *out;
 	struct ibcc_settings wanted;
 	bool *waits;                   /* by port */
@@ -182,14 +181,14 @@ static uint64_t cpu_ns(void *arg)
 }
 
 /* Predicts without a limit of CPU time: accuracy is measured, and the time is reported. */
-static int predict(struct watch *w, const struct ibcc_cycle *c)
+static int predict(struct watch *w, const struct ibcc_cycle *c, const struct ibcc_memory *memory)
 {
 	struct ibcc_loads now;
 	struct ibcc_prediction_in in = {
 		.t = c->topo,
-		.before = &w->memory.quiet,
+		.before = &memory->quiet,
 		.now = &now,
-		.age_ns = c->snapshot.t_ns - w->memory.quiet_ns,
+		.age_ns = c->snapshot.t_ns - memory->quiet_ns,
 		.n_roots = c->estimate.n_roots,
 		.root = c->estimate.root,
 		.packet_bytes = packet_bytes(&c->estimate),
@@ -202,7 +201,7 @@ static int predict(struct watch *w, const struct ibcc_cycle *c)
 	int rc = keep(w, c);
 
 	if (!rc)
-		rc = ibcc_memory_now(&w->memory, c->topo, &now, &in.moved);
+		rc = ibcc_memory_now(memory, c->topo, &now, &in.moved);
 	if (rc)
 		return rc;
 	for (uint32_t i = 0; i < c->topo->n_ports; i++)
@@ -228,28 +227,41 @@ static int predict(struct watch *w, const struct ibcc_cycle *c)
 	return rc;
 }
 
-static int each(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_applier *a)
+static int each(void *arg, uint32_t pass, const struct ibcc_cycle *c,
+		const struct ibcc_memory *memory)
 {
 	struct watch *w = arg;
-	int rc = 0;
 
-	(void)a;
-	if (!w->memory.quiet.mbps)
-		rc = ibcc_memory_init(&w->memory, c->topo->n_ports);
-	if (rc || !c->decided)
-		return rc;
-	ibcc_memory_add(&w->memory, c->topo, &c->snapshot, &c->estimate, &c->actual);
 	if (pass < LOOK_MS || w->made || !c->plan.n || !c->estimate.n_roots)
 		return 0;
 	w->made = pass;
-	return predict(w, c);
+	return predict(w, c, memory);
 }
 
-int ibcc_predict_look(const struct ibcc_scenario *s, uint32_t ms,
-		      int (*look)(void *arg, uint32_t pass, struct ibcc_cycle *c,
-				  struct ibcc_applier *a),
+struct looking {
+	struct ibcc_memory memory;
+	ibcc_predict_each *each;
+	void *arg;
+};
+
+static int remember(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_applier *a)
+{
+	struct looking *l = arg;
+	int rc = 0;
+
+	(void)a;
+	if (!l->memory.quiet.mbps)
+		rc = ibcc_memory_init(&l->memory, c->topo->n_ports);
+	if (rc || !c->decided)
+		return rc;
+	ibcc_memory_add(&l->memory, c->topo, &c->snapshot, &c->estimate, &c->actual);
+	return l->each(l->arg, pass, c, &l->memory);
+}
+
+int ibcc_predict_look(const struct ibcc_scenario *s, uint32_t ms, ibcc_predict_each *look,
 		      void *arg)
 {
+	struct looking l = { .each = look, .arg = arg };
 	struct ibcc_scenario copy = *s;
 	struct ibcc_live_options o;
 	struct ibcc_live_result live;
@@ -260,12 +272,13 @@ int ibcc_predict_look(const struct ibcc_scenario *s, uint32_t ms,
 	copy.measure_from_ps = copy.duration_ps - MS;
 	ibcc_live_defaults(&o);
 	o.dry = true;
-	o.each = look;
-	o.arg = arg;
+	o.each = remember;
+	o.arg = &l;
 	rc = ibcc_live_run(&copy, &o, 0, &m, &live);
 	ibcc_live_result_fini(&live);
 	if (!rc)
 		ibcc_measure_fini(&m);
+	ibcc_memory_fini(&l.memory);
 	return rc;
 }
 
@@ -433,7 +446,6 @@ int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, enum ibcc_pred
 				is_within(&w.open[r].amount, factor(then.open[r], now.open[r]));
 		out->steady = fabs(out->off - 1) < STEADY;
 	}
-	ibcc_memory_fini(&w.memory);
 	ibcc_settings_fini(&w.wanted);
 	free(w.waits);
 	ibcc_scenario_fini(&s);

@@ -12,8 +12,8 @@
 
 #include "perftest/lab/probe.h"
 
-struct ibcc_applier;
 struct ibcc_cycle;
+struct ibcc_memory;
 
 /* Which sources have a limit on what they send. */
 enum ibcc_predict_variant {
@@ -43,12 +43,13 @@ struct ibcc_predict_case {
  */
 int ibcc_predict_vary(struct ibcc_scenario *s, enum ibcc_predict_variant v);
 
-/* Watches a scenario without control for `ms` and some passes more, a pass each ms, and calls
- * each() after each pass. Errors as ibcc_live_run().
+/* What is called after each pass that came to a decision, with the loads that are remembered. */
+typedef int ibcc_predict_each(void *arg, uint32_t pass, const struct ibcc_cycle *c,
+			      const struct ibcc_memory *memory);
+/* Watches a scenario without control for `ms` and some passes more, a pass each ms. Errors as
+ * ibcc_live_run().
  */
-int ibcc_predict_look(const struct ibcc_scenario *s, uint32_t ms,
-		      int (*look)(void *arg, uint32_t pass, struct ibcc_cycle *c,
-				  struct ibcc_applier *a),
+int ibcc_predict_look(const struct ibcc_scenario *s, uint32_t ms, ibcc_predict_each *look,
 		      void *arg);
 
 /* Draws a scenario, watches it without control for 30 ms, predicts the effect of the plan at that
