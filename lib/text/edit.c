@@ -290,6 +290,14 @@ static bool may_lack(const char *attribute, int err)
 	       (err == EPERM && strncmp(attribute, "user.", 5) && strncmp(attribute, "system.", 7));
 }
 
+/* Are the attribute's bytes a hash of the file that carries it? The kernel makes it for each file,
+ * and with a copied one it would refuse to open a file with another text.
+ */
+static bool is_hash(const char *attribute)
+{
+	return !strcmp(attribute, "security.ima") || !strcmp(attribute, "security.evm");
+}
+
 static int copy_attribute(int from, int to, const char *name)
 {
 	char value[XATTR_SIZE_MAX];
@@ -308,7 +316,8 @@ static int copy_attributes(int from, int to)
 	int rc = n < 0 && errno != ENOTSUP ? -errno : 0;
 
 	for (const char *at = names; !rc && at < names + n; at += strlen(at) + 1)
-		rc = copy_attribute(from, to, at);
+		if (!is_hash(at))
+			rc = copy_attribute(from, to, at);
 	return rc;
 }
 

@@ -129,7 +129,7 @@ static void test_attributes(void **state)
 				       0x20, 0,    0,    0, 0xff, 0xff, 0xff, 0xff };
 	uint8_t got[sizeof(acl) + 1];
 	struct stat before, after;
-	bool has_acl, has_user;
+	bool has_acl, has_user, has_hash;
 
 	(void)state;
 	clean();
@@ -139,7 +139,8 @@ static void test_attributes(void **state)
 		assert_int_equal(chown(files_path("f"), 1234, 4321), 0);
 	has_user = !setxattr(files_path("f"), "user.note", "mine", 4, 0);
 	has_acl = !setxattr(files_path("f"), "system.posix_acl_access", acl, sizeof(acl), 0);
-	print_message("ACL %d, user attributes %d\n", has_acl, has_user);
+	has_hash = !setxattr(files_path("f"), "security.ima", "\1hash", 5, 0);
+	print_message("ACL %d, user attributes %d, hash %d\n", has_acl, has_user, has_hash);
 	assert_int_equal(stat(files_path("f"), &before), 0);
 	assert_int_equal(change("f", "one"), 0);
 	for (unsigned int i = 0; i < 2; i++) {
@@ -156,6 +157,13 @@ static void test_attributes(void **state)
 						  sizeof(got)),
 					 sizeof(acl));
 			assert_memory_equal(got, acl, sizeof(acl));
+		}
+		/* It is the hash of the earlier text. */
+		if (has_hash) {
+			assert_int_equal(getxattr(files_path(name), "security.ima", got,
+						  sizeof(got)),
+					 -1);
+			assert_int_equal(errno, ENODATA);
 		}
 	}
 }
