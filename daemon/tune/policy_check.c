@@ -71,7 +71,31 @@ static json_t *row_of(const struct ibcc_policy_number *number, const struct port
 	return o;
 }
 
-/* {"schema","file","numbers","not_compared"}: see ibcc-tune-json(7). */
+/* Devices report their numbers also while their control is off. A node without NVIDIA's control, or
+ * one that does not answer, counts as neither.
+ */
+static json_t *control_of(const json_t *show)
+{
+	const char *first_off = NULL;
+	json_int_t on = 0, off = 0;
+	const json_t *node;
+	size_t i;
+
+	json_array_foreach (json_object_get(show, "nodes"), i, node) {
+		const char *control = tune_str(json_object_get(node, "nvidia"), "control");
+
+		if (!strcmp(control, "on"))
+			on++;
+		if (strcmp(control, "off") != 0)
+			continue;
+		off++;
+		if (!first_off)
+			first_off = tune_str(node, "node");
+	}
+	return json_pack("{sI sI ss?}", "on", on, "off", off, "first_off", first_off);
+}
+
+/* {"schema","file","numbers","not_compared","control"}: see ibcc-tune-json(7). */
 static json_t *compare_all(const json_t *show, const char *file,
 			   const struct ibcc_policy_number *number, size_t n)
 {
@@ -87,8 +111,8 @@ static json_t *compare_all(const json_t *show, const char *file,
 			json_array_append_new(rest, json_string(number[i].key));
 		}
 	}
-	return json_pack("{si so so so}", "schema", 1, "file", ibcc_json_text(file), "numbers",
-			 numbers, "not_compared", rest);
+	return json_pack("{si so so so so}", "schema", 1, "file", ibcc_json_text(file), "numbers",
+			 numbers, "not_compared", rest, "control", control_of(show));
 }
 
 enum outcome { EQUAL, DIFFERS, UNREAD };
@@ -138,6 +162,21 @@ static void print_meaning(const json_t *a)
 		tune_say("Equal:     ", "all ports that were read have the file's numbers.");
 }
 
+/* Do the numbers have an effect? */
+static void print_control(const json_t *control)
+{
+	json_int_t on = tune_int(control, "on"), off = tune_int(control, "off");
+
+	if (off)
+		tune_say("Control:   ",
+			 "off at %lld of the nodes that were read (%lld), %s first: there the "
+			 "numbers have no effect. "
+			 "mlnx_congestion_control 2 in OpenSM's configuration turns it on.",
+			 off, on + off, tune_str(control, "first_off"));
+	else if (on)
+		tune_say("Control:   ", "on at all nodes that were read (%lld).", on);
+}
+
 static int print(const json_t *a)
 {
 	static const struct tune_column columns[] = {
@@ -173,6 +212,7 @@ static int print(const json_t *a)
 		return tune_fail("no memory");
 	tune_table_print_under(t, "Numbers of the policy file, and of the devices");
 	print_meaning(a);
+	print_control(json_object_get(a, "control"));
 	json_array_foreach (json_object_get(a, "not_compared"), i, o)
 		ibcc_text_add(&x, "%s%s", i ? ", " : "", json_string_value(o));
 	if (keys[0])

@@ -23,6 +23,7 @@ equal "all ports have the file's numbers" "$(rows)" '["rpg_time_reset",2,300,4,4
 ["profile1_percent",4,20,6,6,null]'
 equal "which is no difference" "$rc" 0
 equal "a key without a number is named" "$(jq -c .not_compared "$TMP/check.json")" '["rpg_gd"]'
+equal "the control is on at all nodes" "$(jq -cS .control "$TMP/check.json")" '{"first_off":null,"off":0,"on":6}'
 
 # Reading changes nothing, so a file is compared that another user owns, that is read-only, or that a link names.
 mkdir "$TMP/other" && cp "$file" "$TMP/other/policy.conf" && ln -s "$TMP/other" "$TMP/link" || fail "a link"
@@ -32,8 +33,16 @@ check "a file that would not be changed" tune policy "$TMP/link/policy.conf" --c
 cp "$TMP/check.log" "$TMP/table"
 check "is compared" grep -Eq '^rpg_ai_rate +1 +5 +4 of 4' "$TMP/table"
 check "and what equals is said" grep -q '^Equal: ' "$TMP/table"
+check "and that the control is on" grep -q '^Control: *on at all nodes that were read (6)' "$TMP/table"
 tune policy "$TMP/link/policy.conf" rpg_ai_rate=6 -y >"$TMP/out" 2>"$TMP/err"
 equal "and a change of it is still refused" $? 1
+
+sim set nvidia_cc.H3=off >/dev/null
+compare -j
+equal "the control is off at one node" "$(jq -cS .control "$TMP/check.json")" '{"first_off":"H3","off":1,"on":5}'
+compare
+check "and this is said" grep -q "^Control: *off at 1 of the nodes that were read (6), H3 first: .*no effect" "$TMP/check.json"
+sim set nvidia_cc.H3=on >/dev/null
 
 # As after a change of the file that OpenSM has not read.
 check "a change of the file" tune policy -y "$file" profile1_percent=21
