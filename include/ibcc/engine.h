@@ -34,7 +34,7 @@ void ibcc_engine_free(struct ibcc_engine *e);
 int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *f, uint32_t src_port,
 			 uint32_t dst_port);
 
-/* Gives paths the SLs that a scenario has for them (ibcc_scenario.datelines), before flows are
+/* Gives paths the SLs that a scenario has for them (ibcc_scenario.sls), before flows are
  * added; packets and their answers then have the SL of their path in place of their flow's.
  * -ENOMEM.
  */

@@ -93,6 +93,36 @@ uint8_t ibcc_route_dateline_sl(const struct ibcc_route_grid *g, uint32_t from, u
  */
 int ibcc_route_set_datelines(struct ibcc_topo *t, const struct ibcc_route_grid *g);
 
+/* The SLs of paths from a channel adapter's port to another's, where each path has one. */
+#define IBCC_ROUTE_NO_SL UINT8_MAX
+struct ibcc_route_sls {
+	/* A torus whose paths have SLs by ibcc_route_dateline_sl(). Without dimensions: by_ends. */
+	struct ibcc_route_grid datelines;
+	/* By the endports from and to, as ibcc_topo_port:endport has them; IBCC_ROUTE_NO_SL, or no
+	 * row: not known. Owned. NULL: paths have no SLs.
+	 */
+	uint8_t **by_ends;
+	uint32_t n_ends;
+};
+void ibcc_route_sls_fini(struct ibcc_route_sls *p);
+
+static inline bool ibcc_route_has_sls(const struct ibcc_route_sls *p)
+{
+	return p->datelines.n_dims || p->by_ends;
+}
+
+/* The SL of the path from one port (a fabric-wide index) to another, or IBCC_ROUTE_NO_SL. With
+ * datelines 0 if a port is not linked to a switch.
+ */
+uint8_t ibcc_route_sl(const struct ibcc_topo *t, const struct ibcc_route_sls *p, uint32_t from,
+		      uint32_t to);
+
+/* Sets the SL (0 to 15) of the path from one endport to another in by_ends, which is made for this
+ * topology if it is NULL. -EINVAL (a port is no endport), -ENOMEM.
+ */
+int ibcc_route_set_sl(const struct ibcc_topo *t, struct ibcc_route_sls *p, uint32_t from,
+		      uint32_t to, uint8_t sl);
+
 /* Groups of switches that follow each other; in a group all are linked to each other. */
 struct ibcc_route_groups {
 	uint32_t first; /* node index of the first switch */
@@ -122,11 +152,12 @@ struct ibcc_route_lane {
 
 /* Finds output ports of switches, with VLs, that these routes make wait for each other in a circle:
  * full buffers along it would block it for ever. Switches without an SL to VL table have VL = SL
- * modulo the output's VLs. With `datelines` (or NULL) paths have SLs by ibcc_route_dateline_sl().
+ * modulo the output's VLs. With `sls` (or NULL) paths have these SLs; one whose SL is not known is
+ * left out.
  * Writes the first max of them to out in the order of the circle, and its length to n, 0 if there
  * is none. Sorts `use`. -ENOMEM.
  */
-int ibcc_route_find_cycle(const struct ibcc_topo *t, const struct ibcc_route_grid *datelines,
+int ibcc_route_find_cycle(const struct ibcc_topo *t, const struct ibcc_route_sls *sls,
 			  struct ibcc_route_use *use, uint32_t n_uses, struct ibcc_route_lane *out,
 			  uint32_t max, uint32_t *n);
 

@@ -340,10 +340,7 @@ struct ibcc_scenario {
 	uint64_t seed;
 	uint64_t duration_ps, measure_from_ps;
 	struct ibcc_topo *topo; /* owned; LIDs and routes may be replaced by a subnet manager's */
-	/* The torus whose paths have SLs by their datelines (ibcc_route_dateline_sl()); without
-	 * dimensions, packets have the SLs of their flows.
-	 */
-	struct ibcc_route_grid datelines;
+	struct ibcc_route_sls sls; /* owned; paths without: packets have the SLs of their flows */
 	struct ibcc_model model;
 	uint32_t n_flows, n_events;
 	struct ibcc_flow_spec *flow;

@@ -376,7 +376,9 @@ struct ibcc_engine {
 	uint64_t injected, delivered, dropped, events;
 	int err; /* sticky: out of memory in the middle of an event */
 	uint64_t seed, discarded;
-	uint8_t *path_sl; /* by two switches, from and to; NULL: flows have SLs */
+	uint8_t *path_sl; /* by two ends, from and to; NULL: flows have SLs */
+	uint32_t n_ends;
+	bool ends_are_hcas;      /* else the switches that they are linked to */
 	uint32_t exp_table[257]; /* ln(1 + i/256) in 2^-24 */
 	struct ibcc_model model;
 	struct ibcc_topo *topo;

@@ -112,29 +112,57 @@ static int load_buffers(struct ibcc_engine *e, const struct ibcc_scenario *s)
 	return rc;
 }
 
+/* The SL of the path between two ends, whose places in the scenario's topology are known: the nodes
+ * of two switches with datelines, else two ports. 0 for what the scenario does not have: such a
+ * switch is in no ring, and no flow needs such a path.
+ */
+static uint8_t sl_of(const struct ibcc_scenario *s, uint32_t from, uint32_t to)
+{
+	uint8_t sl;
+
+	if (from == IBCC_NONE || to == IBCC_NONE)
+		return 0;
+	if (s->sls.datelines.n_dims)
+		return ibcc_route_dateline_sl(&s->sls.datelines, from, to);
+	sl = ibcc_route_sl(s->topo, &s->sls, from, to);
+	return sl == IBCC_ROUTE_NO_SL ? 0 : sl;
+}
+
+/* The port of the scenario's topology that an adapter's port is, or IBCC_NONE. */
+static uint32_t same_port(const struct ibcc_engine *e, const struct ibcc_scenario *s, uint32_t port)
+{
+	const struct ibcc_topo_port *p = &e->topo->port[port];
+	uint32_t node = ibcc_topo_same_node(e->topo, p->node, s->topo);
+
+	return node == IBCC_NONE || p->num > s->topo->node[node].n_ports
+		       ? IBCC_NONE
+		       : ibcc_topo_port_index(s->topo, node, p->num);
+}
+
 int ibcc_engine_load_paths(struct ibcc_engine *e, const struct ibcc_scenario *s)
 {
 	uint16_t used = 0;
 	uint32_t *at;
 
-	if (!s->datelines.n_dims)
+	if (!ibcc_route_has_sls(&s->sls))
 		return 0;
-	at = calloc(e->n_sw + 1u, sizeof(*at));
+	e->ends_are_hcas = !s->sls.datelines.n_dims;
+	e->n_ends = e->ends_are_hcas ? e->n_hca : e->n_sw;
+	at = calloc(e->n_ends + 1u, sizeof(*at));
 	free(e->path_sl);
-	e->path_sl = calloc((size_t)e->n_sw * e->n_sw + 1, sizeof(*e->path_sl));
+	e->path_sl = calloc((size_t)e->n_ends * e->n_ends + 1, sizeof(*e->path_sl));
 	if (!at || !e->path_sl) {
 		free(at);
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < e->n_sw; i++)
-		at[i] = ibcc_topo_same_node(e->topo, e->sw[i].node, s->topo);
-	for (uint32_t i = 0; i < e->n_sw; i++)
-		for (uint32_t k = 0; k < e->n_sw; k++) {
-			uint8_t *sl = &e->path_sl[i * e->n_sw + k];
+	for (uint32_t i = 0; i < e->n_ends; i++)
+		at[i] = e->ends_are_hcas ? same_port(e, s, e->hca[i].port)
+					 : ibcc_topo_same_node(e->topo, e->sw[i].node, s->topo);
+	for (uint32_t i = 0; i < e->n_ends; i++)
+		for (uint32_t k = 0; k < e->n_ends; k++) {
+			uint8_t *sl = &e->path_sl[(size_t)i * e->n_ends + k];
 
-			/* A switch that the scenario does not have is in no ring. */
-			if (at[i] != IBCC_NONE && at[k] != IBCC_NONE)
-				*sl = ibcc_route_dateline_sl(&s->datelines, at[i], at[k]);
+			*sl = sl_of(s, at[i], at[k]);
 			used |= (uint16_t)(1u << *sl);
 		}
 	free(at);

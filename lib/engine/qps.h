@@ -61,14 +61,22 @@ static inline uint32_t qp_at(const struct group *g, uint32_t place)
 	return g->qp->at[place].dst_port ? g->qp->at[place].qp : NONE;
 }
 
+/* Where a channel adapter's port stands among the ends of paths, or NONE. */
+static inline uint32_t path_end(const struct ibcc_engine *e, uint32_t port)
+{
+	uint32_t peer = e->port[port].peer;
+
+	if (e->ends_are_hcas)
+		return e->port[port].owner;
+	return peer != NONE && e->port[peer].flags & PORT_SWITCH ? e->port[peer].owner : NONE;
+}
+
 /* The SL of packets from a channel adapter's port to another's, where paths have SLs. */
 static inline uint8_t path_sl(const struct ibcc_engine *e, uint32_t from, uint32_t to)
 {
-	uint32_t a = e->port[from].peer, b = e->port[to].peer;
+	uint32_t a = path_end(e, from), b = path_end(e, to);
 
-	if (a == NONE || b == NONE || !(e->port[a].flags & e->port[b].flags & PORT_SWITCH))
-		return 0;
-	return e->path_sl[e->port[a].owner * e->n_sw + e->port[b].owner];
+	return a == NONE || b == NONE ? 0 : e->path_sl[(size_t)a * e->n_ends + b];
 }
 
 /* The group of a flow's packets to a port. */

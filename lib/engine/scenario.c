@@ -76,6 +76,7 @@ void ibcc_scenario_fini(struct ibcc_scenario *s)
 	if (!s)
 		return;
 	ibcc_topo_free(s->topo);
+	ibcc_route_sls_fini(&s->sls);
 	free(s->flow);
 	free(s->event);
 	free(s->no_cc);

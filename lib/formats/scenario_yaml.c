@@ -98,7 +98,7 @@ static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 		break;
 	case IBCC_ROUTES_IN_ORDER: rc = ibcc_route_compute_in_order(t, &routes->grid); break;
 	case IBCC_ROUTES_DATELINES:
-		s->datelines = routes->grid;
+		s->sls.datelines = routes->grid;
 		rc = ibcc_route_compute_in_order(t, &routes->grid);
 		if (!rc)
 			rc = ibcc_route_set_datelines(t, &routes->grid);
@@ -173,7 +173,7 @@ static void read_parts(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 		ibcc_yaml_error(y, e, sy->events, "events", "%s", strerror(ENOMEM));
 	if (sy->cc)
 		ibcc_scenario_read_cc(y, sy->cc, s, e);
-	if (s->datelines.n_dims && sy->dcqcn && ibcc_yaml_get(y, sy->dcqcn, "cnp_sl"))
+	if (s->sls.datelines.n_dims && sy->dcqcn && ibcc_yaml_get(y, sy->dcqcn, "cnp_sl"))
 		ibcc_yaml_want(y, e, ibcc_yaml_get(y, sy->dcqcn, "cnp_sl"), "dcqcn.cnp_sl",
 			       "no cnp_sl with topology.routes datelines, by which each path has "
 			       "an SL");

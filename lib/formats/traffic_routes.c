@@ -25,7 +25,7 @@ static int check_cycle(const struct ibcc_yaml *y, const struct ibcc_scenario *s,
 	struct ibcc_route_lane out[SHOWN];
 	uint32_t n, i;
 	size_t len = 0;
-	int rc = ibcc_route_find_cycle(s->topo, s->datelines.n_dims ? &s->datelines : NULL, use,
+	int rc = ibcc_route_find_cycle(s->topo, ibcc_route_has_sls(&s->sls) ? &s->sls : NULL, use,
 				       n_uses, out, SHOWN, &n);
 
 	if (rc || !n)

@@ -17,9 +17,9 @@
 
 struct graph {
 	const struct ibcc_topo *t;
-	const struct ibcc_route_grid *datelines; /* NULL: a path has the SL of its use */
-	unsigned int vls;                        /* that are told apart */
-	bool maps;                               /* a switch has an SL to VL table */
+	const struct ibcc_route_sls *sls; /* NULL: a path has the SL of its use */
+	unsigned int vls;                 /* that are told apart */
+	bool maps;                        /* a switch has an SL to VL table */
 	/* By lane, port * vls + VL: the lanes of the next switch that its packets take, as a mask
 	 * of row_bytes by port number * vls + VL.
 	 */
@@ -85,13 +85,13 @@ static void follow(struct graph *g, uint32_t in, uint32_t lid, unsigned int sl)
 static void follow_from(struct graph *g, uint32_t in, uint32_t lid, unsigned int sl)
 {
 	const struct ibcc_topo *t = g->t;
-	uint32_t end = t->port[t->lid_port[lid]].peer;
 
 	if (in == IBCC_NONE || !ibcc_topo_is_switch(t, t->port[in].node))
 		return;
-	if (g->datelines && end != IBCC_NONE)
-		sl = ibcc_route_dateline_sl(g->datelines, t->port[in].node, t->port[end].node);
-	follow(g, in, lid, sl);
+	if (g->sls)
+		sl = ibcc_route_sl(t, g->sls, t->port[in].peer, t->lid_port[lid]);
+	if (sl != IBCC_ROUTE_NO_SL)
+		follow(g, in, lid, sl);
 }
 
 static int by_destination(const void *a, const void *b)
@@ -102,9 +102,9 @@ static int by_destination(const void *a, const void *b)
 }
 
 /* The adapters' ports at one switch that send to all on an SL: the routes of all of them are those
- * from the switch on. With SL to VL tables each port is a leaf of its own. No port goes to its own
- * node, nor to the one that its use leaves out, so the switch is not used towards a node that all
- * of them leave out. There are two of these at most.
+ * from the switch on. With SL to VL tables, or an SL for each two ports, each port is a leaf of its
+ * own. No port goes to its own node, nor to the one that its use leaves out, so the switch is not
+ * used towards a node that all of them leave out. There are two of these at most.
  */
 struct leaf {
 	uint32_t in, but[2]; /* a port of the switch; nodes, IBCC_NONE: there is none */
@@ -126,7 +126,7 @@ static void add_leaf(const struct graph *g, struct leaf *leaf, uint32_t *n, uint
 	if (peer == IBCC_NONE || !ibcc_topo_is_switch(t, t->port[peer].node))
 		return;
 	place = &known[t->port[peer].node * 16 + use->sl];
-	if (!*place || g->maps) {
+	if (!*place || g->maps || (g->sls && g->sls->by_ends)) {
 		leaf[*n] = (struct leaf){ peer, { t->port[use->from].node, use->but }, use->sl };
 		*place = ++*n;
 		return;
@@ -250,17 +250,17 @@ static void count_vls(struct graph *g, const struct ibcc_route_use *use, uint32_
 		g->maps = g->maps || t->node[i].sl2vl;
 	for (uint32_t i = 0; i < n_uses; i++)
 		sls = sls || use[i].sl;
-	for (uint32_t i = 0; (sls || g->maps || g->datelines) && i < t->n_ports; i++)
+	for (uint32_t i = 0; (sls || g->maps || g->sls) && i < t->n_ports; i++)
 		if (t->port[i].op_vls > g->vls)
 			g->vls = t->port[i].op_vls;
 	g->row_bytes = 32u * g->vls;
 }
 
-int ibcc_route_find_cycle(const struct ibcc_topo *t, const struct ibcc_route_grid *datelines,
+int ibcc_route_find_cycle(const struct ibcc_topo *t, const struct ibcc_route_sls *sls,
 			  struct ibcc_route_use *use, uint32_t n_uses, struct ibcc_route_lane *out,
 			  uint32_t max, uint32_t *n)
 {
-	struct graph g = { .t = t, .datelines = datelines };
+	struct graph g = { .t = t, .sls = sls };
 	uint32_t lanes, len = 0, end = 0;
 	int rc;
 

@@ -80,10 +80,8 @@ static struct waits all_routes(const struct ibcc_scenario *s, bool lanes)
 			from = ibcc_topo_ca_port(t, a);
 			to = ibcc_topo_ca_port(t, b);
 			assert_int_equal(ibcc_route_follow(t, from, t->port[to].lid, &r), 0);
-			if (s->datelines.n_dims)
-				sl = ibcc_route_dateline_sl(&s->datelines,
-							    t->port[t->port[from].peer].node,
-							    t->port[t->port[to].peer].node);
+			if (ibcc_route_has_sls(&s->sls))
+				sl = ibcc_route_sl(t, &s->sls, from, to);
 			for (unsigned int i = 1; i + 1 < r.n; i++) {
 				uint32_t x = lane_of(t, &r, i, sl), y = lane_of(t, &r, i + 1, sl);
 
@@ -180,8 +178,9 @@ static void sls_name_the_datelines(void **state)
 						y /= c->size[d];
 					}
 				}
-				assert_int_equal(ibcc_route_dateline_sl(&s.datelines, n + a, n + b),
-						 want);
+				assert_int_equal(
+					ibcc_route_dateline_sl(&s.sls.datelines, n + a, n + b),
+					want);
 				seen |= 1u << want;
 			}
 		assert_true(seen > 1);
@@ -289,7 +288,7 @@ static void rings_do_not_deadlock(void **state)
 	assert_string_equal(m.deadlock, "");
 	assert_int_equal(m.totals.discarded + m.totals.dropped, 0);
 	ibcc_measure_fini(&m);
-	s.datelines.n_dims = 0;
+	s.sls.datelines.n_dims = 0;
 	assert_int_equal(ibcc_measure_run(&s, 0, &m, NULL), -EDEADLK);
 	print_message("%s\n", m.deadlock);
 	assert_non_null(strstr(m.deadlock, " VL 0 waits for s"));
@@ -346,6 +345,38 @@ static void packets_have_the_sl_of_their_path(void **state)
 	engine_run(e, IBCC_PS_PER_MS);
 	assert_near(share_of(e, s.topo, 0, 1), 1, 1e-9);
 	assert_near(share_of(e, s.topo, 3, 1), 1, 1e-9);
+	ibcc_engine_free(e);
+	ibcc_scenario_fini(&s);
+}
+
+/* Two hosts at one switch send to two at another: each path has an SL of its own, also the answers'
+ * path back.
+ */
+static void ports_at_a_switch_have_paths_of_their_own(void **state)
+{
+	struct ibcc_scenario s;
+	struct ibcc_engine *e;
+
+	(void)state;
+	load(&s, "torus: {sizes: 2, hosts: 2}",
+	     "model: {vls: 8, acks: true}\ntraffic:\n  - {from: h0, to: [h2, h3]}\n"
+	     "  - {from: h1, to: all, load_percent: 90}\n");
+	for (uint32_t a = 0; a < 4; a++)
+		for (uint32_t b = 0; b < 4; b++)
+			assert_int_equal(
+				ibcc_route_set_sl(s.topo, &s.sls, ibcc_topo_ca_port(s.topo, a),
+						  ibcc_topo_ca_port(s.topo, b),
+						  (uint8_t)(4 * (a / 2) + (a & 1) * 2 + (b & 1))),
+				0);
+	e = engine_of(&s);
+	engine_run(e, 10 * IBCC_PS_PER_MS);
+	assert_near(share_of(e, s.topo, 0, 0), 0.5, 0.05);
+	assert_near(share_of(e, s.topo, 0, 0) + share_of(e, s.topo, 0, 1), 1, 1e-9);
+	assert_near(share_of(e, s.topo, 1, 2), 0.67, 0.05);
+	assert_near(share_of(e, s.topo, 1, 2) + share_of(e, s.topo, 1, 3), 1, 1e-9);
+	for (uint32_t b = 2; b < 4; b++) /* answers alone */
+		for (unsigned int sl = 0; sl < 8; sl++)
+			assert_int_equal(share_of(e, s.topo, b, sl) > 0, sl / 2 == b);
 	ibcc_engine_free(e);
 	ibcc_scenario_fini(&s);
 }
@@ -501,6 +532,7 @@ int main(void)
 		cmocka_unit_test(minimal_in_a_dragonfly),
 		cmocka_unit_test(rings_do_not_deadlock),
 		cmocka_unit_test(packets_have_the_sl_of_their_path),
+		cmocka_unit_test(ports_at_a_switch_have_paths_of_their_own),
 		cmocka_unit_test(control_acts_on_the_sl_of_a_path),
 		cmocka_unit_test(marks_find_the_sl),
 		cmocka_unit_test(sls_part_a_circle),

@@ -279,13 +279,76 @@ static void test_cycles(void **state)
 	ibcc_topo_free(t);
 }
 
+/* A ring of five with two hosts at each switch, so that paths of the same switches differ: those of
+ * the second hosts have SL 1, and those between first and second hosts are not known. Each kind
+ * alone makes a circle on its own VL. There is none if the paths over one link have another SL.
+ */
+static void test_cycles_by_paths(void **state)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+	struct ibcc_route_sls sls = { .n_ends = 0 };
+	struct ibcc_route_use use[10];
+	struct ibcc_route_lane out[5];
+	uint32_t n;
+
+	(void)state;
+	assert_non_null(t);
+	for (uint32_t i = 0; i < 10; i++)
+		fabric_node(t, IBCC_NODE_CA, 1, "h");
+	for (uint32_t i = 0; i < 5; i++)
+		fabric_node(t, IBCC_NODE_SWITCH, 4, "s");
+	for (uint32_t i = 0; i < 5; i++) {
+		fabric_link(t, i, 1, 10 + i, 1);
+		fabric_link(t, 5 + i, 1, 10 + i, 4);
+		fabric_link(t, 10 + i, 2, 10 + (i + 1) % 5, 3);
+	}
+	for (uint32_t i = 0; i < t->n_ports; i++)
+		t->port[i].op_vls = 4;
+	assert_int_equal(ibcc_route_compute(t), 0);
+	for (unsigned int kind = 0; kind < 3; kind++) {
+		for (uint32_t i = 0; i < 25; i++) {
+			uint32_t a = i / 5, b = i % 5;
+			bool up = (b + 5 - a) % 5 <= 2, last = up ? b < a : b > a;
+
+			for (uint32_t k = 0; k < 10; k += 5)
+				assert_int_equal(
+					ibcc_route_set_sl(
+						t, &sls, fabric_port(t, a + k, 1),
+						fabric_port(t, b + k, 1),
+						(uint8_t)((k ? 1 : 0) +
+							  (last && (kind == 2 || !k == !kind)
+								   ? 2
+								   : 0))),
+					0);
+		}
+		for (uint32_t i = 0; i < 10; i++)
+			use[i] = (struct ibcc_route_use){ fabric_port(t, i, 1), IBCC_NONE,
+							  IBCC_NONE, 0 };
+		assert_int_equal(ibcc_route_find_cycle(t, &sls, use, 10, out, 5, &n), 0);
+		assert_int_equal(n, kind == 2 ? 0 : 5);
+		for (uint32_t i = 0; i < n; i++)
+			assert_int_equal(out[i].vl, !kind);
+	}
+	assert_int_equal(ibcc_route_sl(t, &sls, fabric_port(t, 6, 1), fabric_port(t, 5, 1)), 1);
+	assert_int_equal(ibcc_route_sl(t, &sls, fabric_port(t, 5, 1), fabric_port(t, 9, 1)), 3);
+	assert_int_equal(ibcc_route_sl(t, &sls, fabric_port(t, 0, 1), fabric_port(t, 6, 1)),
+			 IBCC_ROUTE_NO_SL);
+	assert_int_equal(ibcc_route_set_sl(t, &sls, fabric_port(t, 0, 1), fabric_port(t, 10, 2), 0),
+			 -EINVAL);
+	assert_int_equal(ibcc_route_set_sl(t, &sls, fabric_port(t, 0, 1), fabric_port(t, 1, 1), 16),
+			 -EINVAL);
+	ibcc_route_sls_fini(&sls);
+	assert_false(ibcc_route_has_sls(&sls));
+	ibcc_topo_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_two_switches), cmocka_unit_test(test_broken_tables),
 		cmocka_unit_test(test_back_to_back), cmocka_unit_test(test_tree2),
 		cmocka_unit_test(test_tree3),        cmocka_unit_test(test_lids_kept),
-		cmocka_unit_test(test_cycles),
+		cmocka_unit_test(test_cycles),       cmocka_unit_test(test_cycles_by_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
