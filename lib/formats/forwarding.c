@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Reads forwarding tables from a text file: as dump_fts and ibroute (infiniband-diags) print them,
- *or as OpenSM writes them into opensm-lfts.dump and opensm.fdbs.
+ * or as OpenSM writes them into opensm-lfts.dump and opensm.fdbs.
  *
  * A section begins with a line that has the switch's GUID, then has a line for each LID:
  *
@@ -21,12 +21,12 @@
 
 #include <ibcc/scenario_file.h>
 
+#include "lines.h"
+
 #define TABLE_LIDS (IBCC_LID_MAX + 1u)
 
 struct reader {
-	const char *file;
-	unsigned int line;
-	struct ibcc_yaml_errors *e;
+	struct ibcc_lines at;
 	struct ibcc_topo *topo;
 	uint8_t **lft;   /* by node */
 	uint32_t *owner; /* by LID: a port that has it */
@@ -34,14 +34,6 @@ struct reader {
 	uint32_t node;   /* the switch of the section, or IBCC_NONE before the first one */
 	bool skip;       /* the section's switch is wrong, which has been reported */
 };
-
-/* An error at a part of the line. The words are what is wanted instead. */
-static int fail(struct reader *r, const char *line, const char *at, const char *want)
-{
-	ibcc_yaml_errors_add(r->e, r->file, r->line, (unsigned int)(at - line) + 1,
-			     "got \"%.60s\", want %s", at, want);
-	return -EINVAL;
-}
 
 /* The switch that a section's line names: by GUID, or else by the description in parentheses. */
 static uint32_t find_switch(const struct ibcc_topo *t, const char *guid)
@@ -71,9 +63,9 @@ static int begin_switch(struct reader *r, const char *line, const char *guid)
 	r->skip = true;
 	r->node = find_switch(r->topo, guid);
 	if (r->node == IBCC_NONE || !ibcc_topo_is_switch(r->topo, r->node))
-		return fail(r, line, guid, "the GUID of a switch of the topology");
+		return ibcc_lines_fail(&r->at, line, guid, "the GUID of a switch of the topology");
 	if (r->lft[r->node])
-		return fail(r, line, guid, "each switch once");
+		return ibcc_lines_fail(&r->at, line, guid, "each switch once");
 	r->lft[r->node] = malloc(TABLE_LIDS);
 	if (!r->lft[r->node])
 		return -ENOMEM;
@@ -103,9 +95,9 @@ static int read_entry(struct reader *r, const char *line, const char *at)
 	if (r->skip) /* of a switch that has its error already */
 		return 0;
 	if (r->node == IBCC_NONE)
-		return fail(r, line, at, "the line of a switch before its entries");
+		return ibcc_lines_fail(&r->at, line, at, "the line of a switch before its entries");
 	if (!lid || lid > IBCC_LID_MAX)
-		return fail(r, line, at, "a LID from 0x1 to 0xbfff");
+		return ibcc_lines_fail(&r->at, line, at, "a LID from 0x1 to 0xbfff");
 	num = end + strspn(end, " \t:");
 	if (!strncmp(num, "UNREACHABLE", strlen("UNREACHABLE")))
 		return 0;
@@ -115,7 +107,7 @@ static int read_entry(struct reader *r, const char *line, const char *at)
 	if (out > t->node[r->node].n_ports) {
 		snprintf(want, sizeof(want), "a port of %.64s, from 0 to %u", t->node[r->node].desc,
 			 t->node[r->node].n_ports);
-		return fail(r, line, num, want);
+		return ibcc_lines_fail(&r->at, line, num, want);
 	}
 	r->lft[r->node][lid] = (uint8_t)out;
 	r->top = lid > r->top ? (uint32_t)lid : r->top;
@@ -126,7 +118,7 @@ static int read_entry(struct reader *r, const char *line, const char *at)
 		ibcc_topo_port_name(t, r->owner[lid], other, sizeof(other));
 		snprintf(want, sizeof(want), "an output that does not end elsewhere than at %s",
 			 other);
-		return fail(r, line, num, want);
+		return ibcc_lines_fail(&r->at, line, num, want);
 	}
 	r->owner[lid] = owner;
 	return 0;
@@ -143,8 +135,9 @@ static bool is_filling(const char *at)
 	return !*at || (isdigit((unsigned char)*at) && strstr(at, "lids dumped"));
 }
 
-static int read_line(struct reader *r, const char *line)
+static int read_line(void *arg, const char *line)
 {
+	struct reader *r = arg;
 	static const char lids[] = "Unicast lids", guid[] = " guid 0x", sw[] = "Switch 0x";
 	const char *at = line + strspn(line, " \t"), *found;
 
@@ -158,36 +151,9 @@ static int read_line(struct reader *r, const char *line)
 		return begin_switch(r, line, found + strlen("Switch "));
 	return is_filling(at)
 		       ? 0
-		       : fail(r, line, at,
-			      "a line of dump_fts, ibroute, opensm-lfts.dump or opensm.fdbs");
-}
-
-static int read_file(struct reader *r)
-{
-	FILE *f = fopen(r->file, "re");
-	char *line = NULL;
-	size_t cap = 0;
-	int rc = 0;
-
-	if (!f) {
-		ibcc_yaml_errors_add(r->e, r->file, 0, 0, "cannot be read: %s", strerror(errno));
-		return -EINVAL;
-	}
-	errno = 0;
-	while (rc != -ENOMEM && getline(&line, &cap, f) >= 0) {
-		r->line++;
-		line[strcspn(line, "\r\n")] = '\0';
-		rc = read_line(r, line);
-		errno = 0;
-	}
-	/* Without memory for a line, getline() fails and need not mark the stream. */
-	if (errno == ENOMEM)
-		rc = -ENOMEM;
-	else if (ferror(f))
-		ibcc_yaml_errors_add(r->e, r->file, 0, 0, "cannot be read: %s", strerror(errno));
-	free(line);
-	fclose(f);
-	return rc == -ENOMEM ? rc : 0;
+		       : ibcc_lines_fail(
+				 &r->at, line, at,
+				 "a line of dump_fts, ibroute, opensm-lfts.dump or opensm.fdbs");
 }
 
 /* Gives each port the smallest of its LIDs, and the switches their tables. */
@@ -210,8 +176,7 @@ static int install(struct reader *r)
 int ibcc_forwarding_load(const char *file, struct ibcc_topo *t, struct ibcc_yaml_errors *e)
 {
 	struct reader r = {
-		.file = file,
-		.e = e,
+		.at = { .file = file, .e = e },
 		.topo = t,
 		.lft = calloc(t->n_nodes + 1u, sizeof(*r.lft)),
 		.owner = malloc(TABLE_LIDS * sizeof(*r.owner)),
@@ -224,7 +189,7 @@ int ibcc_forwarding_load(const char *file, struct ibcc_topo *t, struct ibcc_yaml
 		goto out;
 	for (uint32_t lid = 0; lid < TABLE_LIDS; lid++)
 		r.owner[lid] = IBCC_NONE;
-	rc = read_file(&r);
+	rc = ibcc_lines_read(&r.at, read_line, &r);
 	if (!rc && e->n == before && r.node == IBCC_NONE)
 		ibcc_yaml_errors_add(e, file, 0, 0, "has no forwarding table of a switch");
 	if (!rc)

@@ -8,7 +8,7 @@
 # one by one. Markup is left out, too.
 set -eu
 messages='tune_fail|tune_consent|ibcc_log|ibcc_log_of|ibcc_why_set|ibcc_jsonl_error|ibcc_plugin_log|ibcc_perf_fail|fail_qp'
-messages="$messages|ibcc_command_say|ibcc_yaml_errors_add|complain|complain_of|fail"
+messages="$messages|ibcc_command_say|ibcc_yaml_errors_add|complain|complain_of|fail|ibcc_lines_fail"
 pieces='v?snprintf|ibcc_text_add|ibcc_text_say|f?printf|f?puts|tune_say'
 # A call with its arguments, texts that are returned as they are, or the values of an array or a struct.
 text='"(?:\\.|[^"\\])*"'
