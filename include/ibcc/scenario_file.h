@@ -53,6 +53,14 @@ struct ibcc_topo *ibcc_netfile_load(const char *file, struct ibcc_yaml_errors *e
  */
 int ibcc_forwarding_load(const char *file, struct ibcc_topo *t, struct ibcc_yaml_errors *e);
 
+/* Takes the SLs of paths between channel adapters from the output of saquery for path records,
+ * into *sls, which is empty. Ports are found by the LIDs of t, which has its tables. 0, -EINVAL
+ * with errors as "file:line:col: got X, want Y", -ENOMEM with an error; *sls needs
+ * ibcc_route_sls_fini() in each case.
+ */
+int ibcc_path_records_load(const char *file, const struct ibcc_topo *t, struct ibcc_route_sls *sls,
+			   struct ibcc_yaml_errors *e);
+
 /* The fastest speed that stock ibsim 0.10 knows. */
 #define IBCC_NETFILE_IBSIM_SPEED IBCC_LINK_SPEED_HDR
 

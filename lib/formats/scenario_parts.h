@@ -45,7 +45,16 @@ struct ibcc_scenario_routes {
 	struct ibcc_route_groups groups; /* size 0: it is no dragonfly */
 	uint32_t *root, n_roots;         /* owned; node indices */
 	char *tables;                    /* owned; path of that file */
+	char *paths; /* owned; of that with SLs, or NULL: packets have their flow's */
 };
+
+/* The key that gives each path an SL; NULL: packets have the SLs of their flows. */
+static inline const char *ibcc_scenario_sls_key(const struct ibcc_scenario *s)
+{
+	return s->sls.datelines.n_dims ? "topology.routes datelines"
+	       : s->sls.by_ends        ? "topology.paths"
+				       : NULL;
+}
 
 /* The topology: built, without LIDs but those of a netfile, without routes. NULL with errors. */
 struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,

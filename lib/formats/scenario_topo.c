@@ -14,7 +14,7 @@
 struct topo_yaml {
 	const struct ibcc_yaml_node *nodes, *links, *tree, *mesh, *torus, *hyperx, *dragonfly,
 		*rate;
-	char netfile[1024], tables[1024];
+	char netfile[1024], tables[1024], paths[1024];
 	uint32_t rate_mbps;
 	unsigned int lanes; /* of such a link */
 	int mtu;            /* code - 1 */
@@ -519,6 +519,7 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 		  .names = routes_words },
 		{ IBCC_YAML_MEMBER("roots", NODE, struct topo_yaml, roots) },
 		{ IBCC_YAML_MEMBER("tables", STRING, struct topo_yaml, tables) },
+		{ IBCC_YAML_MEMBER("paths", STRING, struct topo_yaml, paths) },
 		{ .name = NULL },
 	};
 	struct topo_yaml ty = { .mtu = 3 };
@@ -552,6 +553,14 @@ struct ibcc_topo *ibcc_scenario_read_topo(const struct ibcc_yaml *y, const struc
 		routes->by = IBCC_ROUTES_TABLES;
 		routes->tables = beside(y, ty.tables);
 		if (!routes->tables)
+			rc = -ENOMEM;
+	}
+	if (!rc && ty.paths[0]) {
+		if (!ty.tables[0])
+			rc = ibcc_yaml_want(y, e, ibcc_yaml_get(y, n, "paths"), "topology.paths",
+					    "it with topology.tables, whose LIDs it has");
+		routes->paths = beside(y, ty.paths);
+		if (!routes->paths)
 			rc = -ENOMEM;
 	}
 	if (!rc)

@@ -259,10 +259,10 @@ static int read_item(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n, 
 		rc = ibcc_yaml_want(y, e, ty.to, "traffic.to",
 				    "hosts by name, or to_except: with model.endpoint each flow is "
 				    "a connection to one");
-	if (!rc && tr->s->sls.datelines.n_dims && ibcc_yaml_get(y, n, "sl"))
+	if (!rc && ibcc_scenario_sls_key(tr->s) && ibcc_yaml_get(y, n, "sl"))
 		rc = ibcc_yaml_want(y, e, ibcc_yaml_get(y, n, "sl"), "traffic.sl",
-				    "no sl with topology.routes datelines, by which each path has "
-				    "an SL");
+				    "no sl with %s, by which each path has an SL",
+				    ibcc_scenario_sls_key(tr->s));
 	bad = check_size(y, n, tr, ty.packet_bytes, e);
 	rc = rc ? rc : bad;
 	if (ty.merged && !rc)

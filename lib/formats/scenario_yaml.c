@@ -104,7 +104,11 @@ static int finish_topo(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 			rc = ibcc_route_set_datelines(t, &routes->grid);
 		break;
 	case IBCC_ROUTES_MINIMAL: rc = ibcc_route_compute_minimal(t, &routes->groups); break;
-	case IBCC_ROUTES_TABLES: return ibcc_forwarding_load(routes->tables, t, e);
+	case IBCC_ROUTES_TABLES:
+		rc = ibcc_forwarding_load(routes->tables, t, e);
+		if (!rc && routes->paths)
+			rc = ibcc_path_records_load(routes->paths, t, &s->sls, e);
+		return rc;
 	}
 	if (rc)
 		ibcc_yaml_error(y, e, fabric, "topology", "cannot be routed: %s", strerror(-rc));
@@ -167,16 +171,17 @@ static void read_parts(const struct ibcc_yaml *y, const struct scenario_yaml *sy
 		routed = !finish_topo(y, sy, &routes, s, e);
 	free(routes.root);
 	free(routes.tables);
+	free(routes.paths);
 	if (sy->traffic && ibcc_scenario_read_traffic(y, sy->traffic, s, routed, e) == -ENOMEM)
 		ibcc_yaml_error(y, e, sy->traffic, "traffic", "%s", strerror(ENOMEM));
 	if (sy->events && ibcc_scenario_read_events(y, sy->events, s, e) == -ENOMEM)
 		ibcc_yaml_error(y, e, sy->events, "events", "%s", strerror(ENOMEM));
 	if (sy->cc)
 		ibcc_scenario_read_cc(y, sy->cc, s, e);
-	if (s->sls.datelines.n_dims && sy->dcqcn && ibcc_yaml_get(y, sy->dcqcn, "cnp_sl"))
+	if (ibcc_scenario_sls_key(s) && sy->dcqcn && ibcc_yaml_get(y, sy->dcqcn, "cnp_sl"))
 		ibcc_yaml_want(y, e, ibcc_yaml_get(y, sy->dcqcn, "cnp_sl"), "dcqcn.cnp_sl",
-			       "no cnp_sl with topology.routes datelines, by which each path has "
-			       "an SL");
+			       "no cnp_sl with %s, by which each path has an SL",
+			       ibcc_scenario_sls_key(s));
 	if (s->cc.enabled && s->model.dcqcn.enabled)
 		ibcc_yaml_error(y, e, sy->dcqcn, "dcqcn",
 				"want congestion_control or dcqcn, not both enabled");

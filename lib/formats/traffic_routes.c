@@ -13,10 +13,24 @@
 
 #define SHOWN 4u
 
-/* An error at the topology if the routes that are used make a circle. Routes from `tables` are as
- * OpenSM made them, so the advice is for OpenSM: updn and ftree need no further VLs to be free of
- * deadlock, as a dump of forwarding tables says nothing of VLs.
+/* What to do about a circle. Routes from `tables` are as OpenSM made them, so the advice is for
+ * OpenSM: updn and ftree need no further VLs to be free of deadlock. Other engines need the SLs of
+ * paths, which a dump of forwarding tables does not have, and a VL for each SL.
  */
+static const char *advice(const struct ibcc_scenario *s, bool tables)
+{
+	if (s->sls.by_ends)
+		return "model.vls as on the fabric, other flows, or topology.tables and "
+		       "topology.paths from the same run of OpenSM";
+	if (tables)
+		return "other flows, in topology.tables a dump from OpenSM with routing_engine "
+		       "updn or ftree, or for lash, dfsssp and nue the SLs of paths in "
+		       "topology.paths";
+	return "routes: up-down, datelines (torus) or minimal (dragonfly), other flows, or links "
+	       "whose shortest paths make no circle, such as a tree";
+}
+
+/* An error at the topology if the routes that are used make a circle. */
 static int check_cycle(const struct ibcc_yaml *y, const struct ibcc_scenario *s,
 		       struct ibcc_route_use *use, uint32_t n_uses, bool tables,
 		       struct ibcc_yaml_errors *e)
@@ -43,12 +57,7 @@ static int check_cycle(const struct ibcc_yaml *y, const struct ibcc_scenario *s,
 	ibcc_yaml_error(y, e, ibcc_yaml_get(y, ibcc_yaml_root(y), "topology"), "topology",
 			"got flows whose routes make a circle of %u outputs that can block each "
 			"other for ever (%s), want %s",
-			n, list,
-			tables ? "other flows, or in topology.tables a dump from OpenSM with "
-				 "routing_engine updn or ftree"
-			       : "routes: up-down, datelines (torus) or minimal (dragonfly), other "
-				 "flows, or links whose shortest paths make no circle, such as a "
-				 "tree");
+			n, list, advice(s, tables));
 	return -EINVAL;
 }
 
@@ -156,6 +165,70 @@ static void refuse(const struct ibcc_yaml *y, const struct traffic *tr, const st
 					 : "an up/down route between them: other topology.roots");
 }
 
+/* Whether the file of topology.paths lacks an SL that a flow between two ports needs: that of its
+ * data, or that of acknowledgements and notifications on the way back. Then it is that of the path
+ * between the ports in *from and *to.
+ */
+static bool lacks_sl(const struct traffic *tr, uint32_t *from, uint32_t *to)
+{
+	uint32_t back = *from;
+
+	if (ibcc_route_sl(tr->s->topo, &tr->s->sls, *from, *to) == IBCC_ROUTE_NO_SL)
+		return true;
+	if (ibcc_route_sl(tr->s->topo, &tr->s->sls, *to, *from) != IBCC_ROUTE_NO_SL)
+		return false;
+	*from = *to;
+	*to = back;
+	return true;
+}
+
+/* The same for all that a flow goes to. */
+static bool use_lacks_sl(const struct traffic *tr, const struct ibcc_route_use *use, uint32_t *from,
+			 uint32_t *to)
+{
+	const struct ibcc_topo *t = tr->s->topo;
+	uint32_t home = t->port[use->from].node;
+
+	*from = use->from;
+	*to = use->to;
+	if (use->to != IBCC_NONE)
+		return lacks_sl(tr, from, to);
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		if (i == home || i == use->but || tr->island[i] != tr->island[home] ||
+		    !ibcc_device_is_host(t, i))
+			continue;
+		*from = use->from;
+		*to = ibcc_topo_ca_port(t, i);
+		if (lacks_sl(tr, from, to))
+			return true;
+	}
+	return false;
+}
+
+/* Each path of a flow must have an SL, if topology.paths has any. -EINVAL: one has none. */
+static int check_sls(const struct ibcc_yaml *y, const struct traffic *tr,
+		     struct ibcc_yaml_errors *e)
+{
+	const struct ibcc_topo *t = tr->s->topo;
+	const struct ibcc_yaml_node *told = NULL;
+
+	for (uint32_t i = 0; tr->s->sls.by_ends && i < tr->s->n_flows; i++) {
+		const struct origin *o = &tr->origin[i];
+		uint32_t from, to;
+
+		if (o->item == told || !use_lacks_sl(tr, &o->use, &from, &to))
+			continue;
+		told = o->item;
+		ibcc_yaml_error(y, e, o->item, "traffic",
+				"got a flow that needs the SLs of its paths both ways, want a "
+				"record of the path from %s (LID %u) to %s (LID %u) in the file of "
+				"topology.paths",
+				ibcc_traffic_node_text(tr, t->port[from].node), t->port[from].lid,
+				ibcc_traffic_node_text(tr, t->port[to].node), t->port[to].lid);
+	}
+	return told ? -EINVAL : 0;
+}
+
 int ibcc_traffic_check_routes(const struct ibcc_yaml *y, const struct traffic *tr,
 			      struct ibcc_yaml_errors *e)
 {
@@ -180,6 +253,8 @@ int ibcc_traffic_check_routes(const struct ibcc_yaml *y, const struct traffic *t
 		rc = -EINVAL;
 	}
 	free(reach);
+	if (!rc)
+		rc = check_sls(y, tr, e);
 	if (rc || !tr->s->n_flows)
 		return rc;
 	use = calloc(tr->s->n_flows, sizeof(*use));

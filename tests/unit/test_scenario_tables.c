@@ -234,8 +234,9 @@ static void test_circle(void **state)
 			     "Switch 0x53\n0x1 2\n0x2 2\n0x3 1\n");
 	text_bad(RING_OF_THREE "traffic: [{from: all, to: all}]\n",
 		 "%4:3: topology: got flows whose routes make a circle of 3 outputs that can block "
-		 "each other for ever (s port 2, t port 2, u port 2), want other flows, or in "
-		 "topology.tables a dump from OpenSM with routing_engine updn or ftree\n");
+		 "each other for ever (s port 2, t port 2, u port 2), want other flows, in "
+		 "topology.tables a dump from OpenSM with routing_engine updn or ftree, or for "
+		 "lash, dfsssp and nue the SLs of paths in topology.paths\n");
 	files_write("t.txt", "Switch 0x51\n0x1 1\n0x2 2\n0x3 2\n"
 			     "Switch 0x52\n0x1 3\n0x2 1\n0x3 3\n"
 			     "Switch 0x53\n0x1 2\n0x2 3\n0x3 1\n");
