@@ -36,6 +36,12 @@ void ibcc_service_claim(struct ibcc_service *s);
  */
 void ibcc_service_listen(struct ibcc_service *s);
 
+/* Opens the service on a transport instead of a port, to measure it on a simulated fabric. It writes
+ * nothing to the fabric, and discovers nothing for a quarter of an hour. It owns the transport and
+ * the topology from now on, also on failure. -ENOMEM.
+ */
+int ibcc_service_open_on(struct ibcc_service *s, struct ibcc_transport *t, struct ibcc_topo *topo);
+
 /* Opens the state file if it is not open, as far as possible: see ibcc_state_open(). -ENOMEM. */
 int ibcc_service_open_state(struct ibcc_service *s, struct ibcc_why *why);
 

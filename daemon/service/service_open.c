@@ -257,6 +257,40 @@ static uint32_t focus_nodes(const struct ibcc_config *c)
 	return c->fast_interval_ms < c->interval_ms ? c->fast_nodes : 0;
 }
 
+/* Takes a transport, on which the applier and the cycle work from now on. -ENOMEM. */
+static int use_transport(struct ibcc_service *s, struct ibcc_transport *t,
+			 struct ibcc_applier *applier)
+{
+	const struct ibcc_config *c = &s->config;
+	const struct ibcc_cycle_options o = { .pass_deadline_ns = c->pass_deadline_ms * 1000000ull,
+					      .cc_key = s->cc_key,
+					      .clear_counters = c->clear_counters,
+					      .trust_lft = c->trust_lft,
+					      .canary = c->rollout == IBCC_ROLLOUT_WAY_CANARY,
+					      .focus_nodes = focus_nodes(c),
+					      .estimator = c->estimator,
+					      .tuner = c->tuner };
+
+	set_transport(s, t);
+	s->applier = applier;
+	if (!ibcc_cycle_init(&s->cycle, &o, t) && applier)
+		return 0;
+	ibcc_service_drop(s);
+	return -ENOMEM;
+}
+
+int ibcc_service_open_on(struct ibcc_service *s, struct ibcc_transport *t, struct ibcc_topo *topo)
+{
+	int rc = use_transport(s, t, ibcc_applier_null_new());
+
+	if (rc) {
+		ibcc_topo_free(topo);
+		return rc;
+	}
+	s->again.last_ns = ibcc_now_ns();
+	return ibcc_cycle_set_topology(&s->cycle, topo);
+}
+
 /* Opens the port that the configuration names, or else the plugin's port. */
 static int open_port(struct ibcc_service *s, uint64_t plugins_guid, struct ibcc_why *why)
 {
@@ -269,14 +303,6 @@ static int open_port(struct ibcc_service *s, uint64_t plugins_guid, struct ibcc_
 				       .node_gap_us = c->node_gap_us,
 				       .timeout_ms = c->timeout_ms,
 				       .retries = c->retries };
-	struct ibcc_cycle_options o = { .pass_deadline_ns = c->pass_deadline_ms * 1000000ull,
-					.cc_key = s->cc_key,
-					.clear_counters = c->clear_counters,
-					.trust_lft = c->trust_lft,
-					.canary = c->rollout == IBCC_ROLLOUT_WAY_CANARY,
-					.focus_nodes = focus_nodes(c),
-					.estimator = c->estimator,
-					.tuner = c->tuner };
 	struct ibcc_transport *umad, *t;
 	struct ibcc_why said = { "" };
 	int rc = 0;
@@ -298,16 +324,13 @@ static int open_port(struct ibcc_service *s, uint64_t plugins_guid, struct ibcc_
 	}
 	if (!t)
 		return ibcc_why_set(why, -ENOMEM, "no memory");
-	set_transport(s, t);
 	s->umad = umad;
-	s->applier = c->apply_via == IBCC_VIA_DIRECT
-			     ? ibcc_applier_direct_new(t, s->cc_key, true)
-			     : ibcc_applier_plugin_new(s->plugin, s->default_key);
-	rc = ibcc_cycle_init(&s->cycle, &o, t);
-	if (rc || !s->applier) {
-		ibcc_service_drop(s);
-		return ibcc_why_set(why, -ENOMEM, "no memory");
-	}
+	rc = use_transport(s, t,
+			   c->apply_via == IBCC_VIA_DIRECT
+				   ? ibcc_applier_direct_new(t, s->cc_key, true)
+				   : ibcc_applier_plugin_new(s->plugin, s->default_key));
+	if (rc)
+		return ibcc_why_set(why, rc, "no memory");
 	ibcc_applier_set_keyring(s->applier, s->keyring);
 	return 0;
 }

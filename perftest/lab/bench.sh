@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# make bench: speed of the engine, points of a sweep in an hour, deciding, polling. bench.sh BUILD-DIR
+# make bench: speed of the engine, points of a sweep in an hour, deciding, jobs, polling. bench.sh BUILD-DIR
 set -eu
 B=$1
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -20,6 +20,10 @@ echo "Sweep over the fourth corner case of the Zurich study: 32 nodes, 13 ms."
 echo
 echo "Deciding what to set, without the polling:"
 "$B/ibcc-lab" cycle || echo "(longer than it may take)"
+
+echo
+echo "Polling cycles of the daemon with a map of 2000 jobs and without, by turns:"
+"$B/ibcc-lab" jobs || echo "(longer than it may take)"
 
 echo
 echo "What OpenSM sends to bring up fat trees of up to 11664 hosts, one SMP in flight:"

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* What a map of jobs costs the daemon: the CPU time of its polling cycles on a large simulated
+ * fabric with a map and without.
+ *
+ * Two services of the daemon look at the same moments of one fabric, each with a state file. One of
+ * them has a map of 2,000 jobs, and a new map every third polling cycle: those that the batch
+ * system gives each 30 s to a daemon with the default interval. A pair are the cycles of one map,
+ * with it and without. The order of the two changes from pair to pair.
+ *
+ * All that the daemon does in a cycle counts: reading the counters, deciding, storing the rows of
+ * jobs, and what it keeps for Prometheus. The agents of the packet engine answer within that time,
+ * where on a fabric the kernel sends and receives.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ibcc/agents.h>
+#include <ibcc/engine.h>
+#include <ibcc/file.h>
+#include <ibcc/inproc.h>
+#include <ibcc/now.h>
+#include <ibcc/scenario_file.h>
+#include <ibcc/table.h>
+
+#include "daemon/service/service.h"
+#include "perftest/bench/bench.h"
+#include "perftest/bench/report.h"
+#include "perftest/lab/jobs_map.h"
+#include "perftest/lab/lab.h"
+#include "perftest/lab/speed.h"
+
+#define CYCLES    3u /* of a map */
+#define WARM      4u /* pairs that do not count: the congestion begins, the first rows are stored */
+#define PERIOD_S  30
+#define CYCLE_PS  (1000 * IBCC_PS_PER_US)
+#define WANT      1.05 /* times the CPU time without a map */
+#define SERVERS   8u
+#define PATH_ROOM (PATH_MAX + 32)
+#define COLUMNS   9
+
+/* Hosts that send to each server; 0: all do, in turn, but for one of four, which is a victim. */
+static const struct load {
+	const char *name;
+	uint32_t senders;
+} loads[] = {
+	{ "eight-servers", 32 },
+	{ "all-jobs", 0 },
+};
+#define N_LOADS (sizeof(loads) / sizeof(*loads))
+
+struct options {
+	uint64_t repeat, jobs, ports;
+	bool json;
+};
+
+/* One of the two daemons. */
+struct side {
+	struct ibcc_service *service;
+	struct ibcc_metrics_totals totals;
+	double ms, beside_ms; /* CPU time of this pair: of the cycles, and of other threads */
+	uint32_t n_known;     /* cycles of this pair that knew the jobs */
+};
+
+struct pair {
+	double with_ms, without_ms, ratio; /* of a cycle; ratio: their quotient */
+};
+
+struct cost {
+	uint32_t hosts, jobs, roots, n; /* jobs: those that take part in the congestion; n: pairs */
+	double most_ms;                 /* of a cycle with a map */
+	double beside_ms;               /* for a map, mean */
+	struct pair pair[IBCC_SPEED_REPEAT_MAX];
+};
+
+struct measurement {
+	struct ibcc_scenario sc;
+	struct ibcc_engine *engine;
+	struct ibcc_agents *agents;
+	struct ibcc_jobs_map map;
+	struct side with, without;
+	bool *takes_part; /* by job */
+	char folder[PATH_MAX], file[PATH_ROOM];
+};
+
+/* The scenario of a load. Marks name the contributors, and the delays are too short to end the
+ * congestion.
+ */
+struct plan {
+	const struct load *load;
+	uint32_t ports, n_hosts;
+};
+
+static uint32_t server(const struct plan *p, uint32_t k)
+{
+	return (2 * k + 1) * p->n_hosts / (2 * SERVERS);
+}
+
+/* Where all hosts take part. */
+static bool is_victim(uint32_t host)
+{
+	return host % 4 == 3;
+}
+
+/* Whether a host sends to a server. */
+static bool sends(const struct plan *p, uint32_t host, uint32_t k)
+{
+	uint32_t step = p->n_hosts / (SERVERS * (p->load->senders ? p->load->senders : p->n_hosts));
+
+	if (host == server(p, k))
+		return false;
+	if (!p->load->senders)
+		return !is_victim(host) && (host - host / 4) % SERVERS == k;
+	step = step ? step : 1;
+	return host % step == 0 && host / step % SERVERS == k;
+}
+
+static int write_scenario(void *arg, FILE *out)
+{
+	const struct plan *p = arg;
+
+	fprintf(out,
+		"name: jobs\nduration_ms: 1000\n"
+		"topology: {rate: 4x QDR, mtu_bytes: 2048, tree: {ports: %u, levels: 3}}\n"
+		"congestion_control:\n  switch: {threshold: 15, marking_rate: 3}\n"
+		"  ca: {per: qp, ccti_timer: 10, ccti_increase: 1}\n"
+		"  cct: {shape: linear, entries: 64, max_delay_packets: 1}\ntraffic:\n",
+		p->ports);
+	for (uint32_t k = 0; k < SERVERS; k++) {
+		fprintf(out,
+			"  - {name: hot%u, kind: hot, rate: 2 Gb/s, queue_packets: 200, to: h%u, "
+			"from: [",
+			k, server(p, k));
+		for (uint32_t i = 0, n = 0; i < p->n_hosts; i++)
+			if (sends(p, i, k))
+				fprintf(out, "%sh%u", n++ ? ", " : "", i);
+		fprintf(out, "]}\n");
+	}
+	for (uint32_t i = 0; i < p->n_hosts; i++)
+		if (p->load->senders ? sends(p, i, 0) : is_victim(i))
+			fprintf(out, "  - {from: h%u, to: h%u, kind: victim, rate: 900 Mb/s}\n", i,
+				(i + p->n_hosts / 2) % p->n_hosts);
+	return ferror(out) ? -EIO : 0;
+}
+
+static int load_scenario(struct measurement *m, const struct load *l, uint32_t ports,
+			 struct ibcc_yaml_errors *e)
+{
+	struct plan p = { l, ports, ports * ports * ports / 4 };
+	int rc = ibcc_file_write(m->file, write_scenario, &p);
+
+	return rc ? rc : ibcc_scenario_load(m->file, &m->sc, e);
+}
+
+static int open_fabric(struct measurement *m, const struct load *l, uint32_t ports,
+		       struct ibcc_yaml_errors *e)
+{
+	const struct ibcc_agents_options o = {
+		.cct_blocks = 2, .wait_tick = 7, .ext_xmit_wait = true, .sw_port_block = 32
+	};
+	int rc = load_scenario(m, l, ports, e);
+
+	if (rc)
+		return rc;
+	m->engine = ibcc_engine_new(m->sc.topo, &m->sc.model, m->sc.seed, &rc);
+	if (!m->engine)
+		return rc;
+	rc = ibcc_engine_load(m->engine, &m->sc, NULL);
+	m->agents = rc ? NULL : ibcc_agents_new(m->sc.topo, m->engine, &o);
+	if (!m->agents)
+		return rc ? rc : -ENOMEM;
+	return ibcc_agents_load(m->agents, &m->sc.cc);
+}
+
+/* Opens a daemon that observes. `jobs_file` is empty, or the map's file. */
+static int open_side(struct measurement *m, struct side *side, const char *name,
+		     const char *jobs_file)
+{
+	struct ibcc_transport *t = ibcc_inproc_new(m->agents, m->engine, m->sc.topo, NULL);
+	struct ibcc_topo *topo = ibcc_topo_clone(m->sc.topo);
+	struct ibcc_config c;
+
+	ibcc_config_defaults(&c, NULL);
+	c.apply_via = IBCC_VIA_DIRECT;
+	if (snprintf(c.jobs_file, sizeof(c.jobs_file), "%s", jobs_file) >=
+		    (int)sizeof(c.jobs_file) ||
+	    snprintf(c.state_file, sizeof(c.state_file), "%s/%s", m->folder, name) >=
+		    (int)sizeof(c.state_file) ||
+	    snprintf(c.plugin_socket, sizeof(c.plugin_socket), "%s/none", m->folder) >=
+		    (int)sizeof(c.plugin_socket)) {
+		ibcc_transport_free(t);
+		ibcc_topo_free(topo);
+		return -ENAMETOOLONG;
+	}
+	side->service = ibcc_service_new(&c, 0);
+	if (!side->service || !t || !topo) {
+		ibcc_transport_free(t);
+		ibcc_topo_free(topo);
+		return -ENOMEM;
+	}
+	ibcc_service_claim(side->service);
+	ibcc_service_listen(side->service);
+	return ibcc_service_open_on(side->service, t, topo);
+}
+
+static int open_all(struct measurement *m, const struct load *l, const struct options *o,
+		    struct ibcc_yaml_errors *e)
+{
+	const char *tmp = getenv("TMPDIR");
+	int rc;
+
+	snprintf(m->folder, sizeof(m->folder), "%s/ibcc-lab.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(m->folder)) {
+		m->folder[0] = '\0';
+		return -errno;
+	}
+	snprintf(m->file, sizeof(m->file), "%s/jobs.json", m->folder);
+	rc = open_fabric(m, l, (uint32_t)o->ports, e);
+	if (!rc)
+		rc = ibcc_jobs_map_init(&m->map, m->sc.topo, (uint32_t)o->jobs);
+	if (!rc)
+		rc = open_side(m, &m->with, "with.db", m->file);
+	if (!rc)
+		rc = open_side(m, &m->without, "without.db", "");
+	m->takes_part = calloc(o->jobs, sizeof(*m->takes_part));
+	return rc || m->takes_part ? rc : -ENOMEM;
+}
+
+static void close_all(struct measurement *m)
+{
+	static const char *const name[] = { "jobs.json", "with.db", "with.db-journal", "without.db",
+					    "without.db-journal" };
+	char path[PATH_ROOM];
+
+	ibcc_service_free(m->with.service);
+	ibcc_service_free(m->without.service);
+	ibcc_jobs_map_fini(&m->map);
+	ibcc_agents_free(m->agents);
+	ibcc_engine_free(m->engine);
+	ibcc_scenario_fini(&m->sc);
+	free(m->takes_part);
+	for (size_t i = 0; i < sizeof(name) / sizeof(*name) && m->folder[0]; i++) {
+		snprintf(path, sizeof(path), "%s/%s", m->folder, name[i]);
+		(void)unlink(path);
+	}
+	if (m->folder[0])
+		(void)rmdir(m->folder);
+}
+
+/* A polling cycle as the daemon's worker does it, for a Prometheus that asks after each. */
+static int cycle(struct side *side, struct cost *cost)
+{
+	uint64_t all = ibcc_now_of_ns(CLOCK_PROCESS_CPUTIME_ID), from = ibcc_now_cpu_ns();
+	struct ibcc_why why = { "" };
+	struct ibcc_metrics_service facts;
+	struct ibcc_metrics *m;
+	double ms;
+	int rc = ibcc_service_pass(side->service, NULL, &why);
+	const struct ibcc_cycle *c = ibcc_service_cycle(side->service);
+
+	if (rc) {
+		fprintf(stderr, "%s: jobs: %s\n", program_invocation_short_name, why.text);
+		return rc;
+	}
+	ibcc_metrics_count(&side->totals, c, 0);
+	ibcc_service_metrics(side->service, &facts);
+	m = ibcc_metrics_new(c, &facts, &side->totals);
+	ms = (double)(ibcc_now_cpu_ns() - from) / 1e6;
+	side->n_known += facts.jobs.known;
+	side->ms += ms;
+	side->beside_ms += (double)(ibcc_now_of_ns(CLOCK_PROCESS_CPUTIME_ID) - all) / 1e6 - ms;
+	cost->most_ms = ms > cost->most_ms ? ms : cost->most_ms;
+	ibcc_metrics_free(m);
+	return m ? 0 : -ENOMEM;
+}
+
+/* Counts the roots, and notes the jobs that take part in them. */
+static void look(struct measurement *m, struct cost *cost)
+{
+	const struct ibcc_cycle *c = ibcc_service_cycle(m->without.service);
+	const struct ibcc_estimate *e = &c->estimate;
+
+	cost->roots = e->n_roots > cost->roots ? e->n_roots : cost->roots;
+	for (uint32_t i = 0; i < e->n_roots; i++)
+		for (uint32_t k = 0; k < e->root[i].n_sources; k++) {
+			uint32_t job = m->map.job[c->topo->port[e->root[i].source[k].port].node];
+
+			if (job != IBCC_NONE)
+				m->takes_part[job] = true;
+		}
+}
+
+/* Waits for the next second: a map says in seconds when it was made, and it counts for the cycles
+ * that ended before.
+ */
+static int next_map(struct measurement *m)
+{
+	struct timespec now = { 0 };
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	now = (struct timespec){ .tv_sec = now.tv_sec + 1 };
+	while (clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &now, NULL) == EINTR)
+		;
+	return ibcc_jobs_map_write(&m->map, m->file, (int64_t)now.tv_sec, PERIOD_S);
+}
+
+static int run_pair(struct measurement *m, bool with_first, struct cost *cost, struct pair *out)
+{
+	struct cost other = { .n = 0 };
+	int rc = next_map(m);
+
+	m->with.ms = m->without.ms = m->with.beside_ms = m->without.beside_ms = 0;
+	m->with.n_known = m->without.n_known = 0;
+	for (uint32_t i = 0; i < CYCLES && !rc; i++) {
+		rc = ibcc_engine_run(m->engine, ibcc_engine_now_ps(m->engine) + CYCLE_PS);
+		if (!rc && with_first)
+			rc = cycle(&m->with, cost);
+		if (!rc)
+			rc = cycle(&m->without, &other);
+		if (!rc && !with_first)
+			rc = cycle(&m->with, cost);
+		if (!rc)
+			look(m, cost);
+	}
+	*out = (struct pair){ m->with.ms / CYCLES, m->without.ms / CYCLES,
+			      m->with.ms / m->without.ms };
+	return rc;
+}
+
+static int run_load(const struct load *l, const struct options *o, struct cost *cost,
+		    struct ibcc_yaml_errors *e)
+{
+	struct measurement m = { .engine = NULL };
+	int rc = open_all(&m, l, o, e);
+
+	for (uint32_t i = 0; i < WARM && !rc; i++) {
+		struct pair ignored;
+
+		rc = run_pair(&m, i % 2, cost, &ignored);
+	}
+	*cost = (struct cost){ .hosts = m.map.n_hosts };
+	if (!rc)
+		memset(m.takes_part, 0, o->jobs * sizeof(*m.takes_part));
+	while (!rc && cost->n < o->repeat) {
+		rc = run_pair(&m, cost->n % 2, cost, &cost->pair[cost->n]);
+		if (!rc && (m.with.n_known < CYCLES || m.without.n_known))
+			rc = -ENODATA;
+		cost->beside_ms += (m.with.beside_ms - m.without.beside_ms) / (double)o->repeat;
+		cost->n++;
+	}
+	for (uint32_t i = 0; i < o->jobs && !rc; i++)
+		cost->jobs += m.takes_part[i];
+	close_all(&m);
+	return rc;
+}
+
+#define MEDIAN(member)                                                                             \
+	static int by_##member(const void *a, const void *b)                                       \
+	{                                                                                          \
+		double x = ((const struct pair *)a)->member, y = ((const struct pair *)b)->member; \
+		return (x > y) - (x < y);                                                          \
+	}                                                                                          \
+	static double median_of_##member(const struct cost *c)                                     \
+	{                                                                                          \
+		struct pair p[IBCC_SPEED_REPEAT_MAX];                                              \
+		memcpy(p, c->pair, sizeof(p));                                                     \
+		qsort(p, c->n, sizeof(*p), by_##member);                                           \
+		return p[c->n / 2].member;                                                         \
+	}
+MEDIAN(with_ms)
+MEDIAN(without_ms)
+MEDIAN(ratio)
+
+static json_t *json_of(const struct load *l, const struct cost *c)
+{
+	json_t *pairs = json_array();
+
+	for (uint32_t i = 0; i < c->n; i++)
+		json_array_append_new(pairs,
+				      json_pack("{sf sf sf}", "with_cpu_ms", c->pair[i].with_ms,
+						"without_cpu_ms", c->pair[i].without_ms, "ratio",
+						c->pair[i].ratio));
+	return json_pack("{ss si si si sf sf sf sf sf so}", "name", l->name, "hosts", (int)c->hosts,
+			 "jobs", (int)c->jobs, "roots", (int)c->roots, "without_cpu_ms",
+			 median_of_without_ms(c), "with_cpu_ms", median_of_with_ms(c), "ratio",
+			 median_of_ratio(c), "most_cpu_ms", c->most_ms, "beside_cpu_ms",
+			 c->beside_ms, "pairs", pairs);
+}
+
+static int add_row(struct libscols_table *t, const struct load *l, const struct cost *c)
+{
+	char buf[COLUMNS][IBCC_CELL_BYTES];
+	const char *cell[COLUMNS] = { l->name };
+	const double v[COLUMNS] = { 0,
+				    c->hosts,
+				    c->jobs,
+				    c->roots,
+				    median_of_without_ms(c),
+				    median_of_with_ms(c),
+				    median_of_ratio(c),
+				    c->most_ms,
+				    c->beside_ms };
+
+	for (int i = 1; i < COLUMNS; i++) {
+		if (i < 4)
+			snprintf(buf[i], sizeof(buf[i]), "%.0f", v[i]);
+		cell[i] = i < 4 ? buf[i] : ibcc_table_number(v[i], buf[i], sizeof(buf[i]));
+	}
+	return ibcc_table_add(t, cell);
+}
+
+static const struct ibcc_option options[] = {
+	IBCC_OPTION_JSON(struct options),
+	{ "jobs", 0, IBCC_OPTION_NUMBER, "N", "number of jobs that run at a time",
+	  .at = offsetof(struct options, jobs), 1, 9000 },
+	{ "ports", 0, IBCC_OPTION_NUMBER, "N", "number of ports of each switch",
+	  .at = offsetof(struct options, ports), 8, 28 },
+	{ "repeat", 0, IBCC_OPTION_NUMBER, "N", "number of pairs, of which the median counts",
+	  .at = offsetof(struct options, repeat), 1, IBCC_SPEED_REPEAT_MAX },
+};
+
+static bool wanted(const struct load *l, char **name, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(name[i], l->name))
+			return true;
+	return !n;
+}
+
+static int run(const struct ibcc_command *c, int argc, char **argv)
+{
+	static const struct ibcc_table_column columns[COLUMNS] = {
+		{ "LOAD", false }, { "HOSTS", true },        { "JOBS", true },
+		{ "ROOTS", true }, { "WITHOUT ms", true },   { "WITH ms", true },
+		{ "RATIO", true }, { "MOST WITH ms", true }, { "BESIDE ms", true },
+	};
+	struct options o = { .repeat = 9, .jobs = 2000, .ports = 28 };
+	struct ibcc_yaml_errors e = { 0 };
+	struct libscols_table *t = NULL;
+	json_t *all;
+	bool ok = true;
+	int first, rc = 0;
+
+	if (ibcc_command_read(c, argc, argv, &o, &first))
+		return IBCC_EXIT_ERROR;
+	all = json_array();
+	t = o.json ? NULL : ibcc_table_new(columns, COLUMNS, stdout);
+	for (size_t i = 0; i < N_LOADS && !rc; i++) {
+		struct cost cost = { .n = 0 };
+
+		if (!wanted(&loads[i], argv + first, argc - first))
+			continue;
+		rc = run_load(&loads[i], &o, &cost, &e);
+		if (rc)
+			break;
+		ok = ok && median_of_ratio(&cost) <= WANT;
+		rc = o.json ? json_array_append_new(all, json_of(&loads[i], &cost))
+			    : add_row(t, &loads[i], &cost);
+	}
+	if (!o.json)
+		rc = ibcc_table_end(t, rc);
+	else if (!rc)
+		rc = ibcc_report_json(json_pack("{si si sf sb sO}", "schema", 1, "jobs",
+						(int)o.jobs, "target_ratio", WANT, "ok", (int)ok,
+						"loads", all),
+				      false, stdout);
+	json_decref(all);
+	if (rc)
+		return ibcc_bench_fail("jobs", rc, &e);
+	return ok ? IBCC_EXIT_OK : IBCC_EXIT_ERROR;
+}
+
+const struct ibcc_command ibcc_lab_jobs = {
+	.name = "jobs",
+	.arguments = "[NAME...]",
+	.what = "measure what a map of jobs costs the daemon's polling cycle",
+	.most = -1,
+	.option = options,
+	.n_options = sizeof(options) / sizeof(*options),
+	.run = run,
+};
