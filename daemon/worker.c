@@ -258,18 +258,24 @@ static void end_trial(struct ibcc_worker *w, const char *reason)
 }
 
 /* Returns the next task. NULL with *due: something on trial must be reverted first. NULL otherwise:
- * the thread must end.
+ * the thread must end. While there is no task, it charges jobs with congestion and stores that, so
+ * that polling cycles need not take the time.
  */
 static struct ibcc_task *wait_for_task(struct ibcc_worker *w, bool *due)
 {
 	uint64_t due_ns = ibcc_service_trial_due_ns(w->service);
 	struct timespec until = { (time_t)(due_ns / 1000000000u), (long)(due_ns % 1000000000u) };
 	struct ibcc_task *t = NULL;
+	bool more = true;
 
 	*due = false;
 	pthread_mutex_lock(&w->lock);
 	while (!w->stop && !(*due = ibcc_now_ns() >= due_ns) && !w->todo.first) {
-		if (due_ns == UINT64_MAX)
+		if (more) {
+			pthread_mutex_unlock(&w->lock);
+			more = ibcc_service_account_jobs(w->service);
+			pthread_mutex_lock(&w->lock);
+		} else if (due_ns == UINT64_MAX)
 			pthread_cond_wait(&w->wake, &w->lock);
 		else
 			pthread_cond_timedwait(&w->wake, &w->lock, &until);

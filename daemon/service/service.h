@@ -259,6 +259,11 @@ enum ibcc_trouble ibcc_service_trouble(const struct ibcc_service *s, enum ibcc_t
 				       enum ibcc_trouble to, struct ibcc_why *why);
 /* Name for programs: lower case, with underscores. */
 const char *ibcc_trouble_name(enum ibcc_trouble code);
+/* Does a part of what is due since a map of jobs came: charges the jobs with the polling cycles
+ * before, and stores that. Call again while it returns true and nothing else is to be done: a crash
+ * loses the rest. The next polling cycles and the end do what is left.
+ */
+bool ibcc_service_account_jobs(struct ibcc_service *s);
 /* Which jobs cause congestion at a root of the last polling cycle, and which suffer, as a sentence
  * without the names of users and jobs; empty: no job is known to take part. Returns a key of these
  * jobs, which does not depend on how much each contributes.

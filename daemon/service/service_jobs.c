@@ -26,10 +26,10 @@
 #define PARTS_TOLD   32u /* jobs of a root */
 #define JOBS_OF_HOST 8u  /* jobs at a sender */
 #define SENTENCE     2048u
-/* Rows that a polling cycle stores: a cycle of a large fabric takes some 100 ms of CPU time, and a
- * row from 15 to 100 us.
+/* Rows that are stored at a time, between polling cycles. A request can wait for as long: a row
+ * takes 15 to 100 us of CPU time.
  */
-#define ROWS_STORED 64u
+#define ROWS_STORED 128u
 /* A simulated fabric's clock is slower or faster than the host's by at most this factor. */
 #define PACE_MAX 1e4
 
@@ -44,6 +44,7 @@ struct ibcc_service_jobs {
 	bool matched;
 	struct ibcc_whose_hosts hosts;
 	struct ibcc_whose_account *account;
+	bool unstored; /* the rows cannot be stored now */
 	/* The last polling cycle: its interval, and the jobs of its roots. */
 	int64_t begin_ms, end_ms;
 	uint32_t n_shares;
@@ -136,10 +137,10 @@ static void keep_back(struct ibcc_jobs *map, int names)
 	}
 }
 
-/* Takes what was read since the last polling cycle. Returns whether there is a new map. After an
- * error the old map stays until it is too old.
+/* Takes what was read since the last polling cycle. After an error the old map stays until it is
+ * too old.
  */
-static bool take_map(struct ibcc_service_jobs *j, const struct ibcc_config *config)
+static void take_map(struct ibcc_service_jobs *j, const struct ibcc_config *config)
 {
 	struct ibcc_why why = { "" };
 	struct ibcc_jobs map = { 0 };
@@ -151,27 +152,26 @@ static bool take_map(struct ibcc_service_jobs *j, const struct ibcc_config *conf
 	if (news != IBCC_MAP_NO_NEWS && news != IBCC_MAP_LATE)
 		j->trouble.text[0] = '\0';
 	switch (news) {
-	case IBCC_MAP_NO_NEWS: return false;
+	case IBCC_MAP_NO_NEWS: return;
 	case IBCC_MAP_READ: break;
 	case IBCC_MAP_GONE:
 		if (j->has_map)
 			ibcc_why_set(&j->trouble, 0, "%s is gone", config->jobs_file);
-		return false;
+		return;
 	case IBCC_MAP_UNREAD:
 		ibcc_why_set(&j->trouble, 0, "%s cannot be read: %s", config->jobs_file, why.text);
-		return false;
+		return;
 	case IBCC_MAP_LATE:
 		ibcc_why_set(&j->late, 0,
 			     "reading %s has taken %llu s so far: see whether its file system "
 			     "answers",
 			     config->jobs_file, (unsigned long long)waited_s);
-		return false;
+		return;
 	}
 	keep_back(&map, config->jobs_names);
 	forget_map(j);
 	j->map = map;
 	j->has_map = true;
-	return true;
 }
 
 static int match(struct ibcc_service_jobs *j, const struct ibcc_topo *t)
@@ -221,21 +221,45 @@ static double pace_of(const struct ibcc_service_jobs *j, const struct ibcc_cycle
 	return pace < 1 / PACE_MAX ? 1 / PACE_MAX : pace > PACE_MAX ? PACE_MAX : pace;
 }
 
-/* Stores `most` rows, or those that there are. What cannot be stored now is stored later. */
-static void store(struct ibcc_service *s, uint32_t most)
+/* Stores `most` rows, or those that there are. Returns whether some are left that can be stored. */
+static bool store(struct ibcc_service *s, uint32_t most)
 {
+	struct ibcc_service_jobs *j = s->jobs;
 	uint32_t n;
-	const struct ibcc_whose_row *row = ibcc_whose_account_rows(s->jobs->account, &n);
+	const struct ibcc_whose_row *row = ibcc_whose_account_rows(j->account, &n);
 
-	n = n < most ? n : most;
-	if (n && s->state && !ibcc_state_add_jobs(s->state, row, n, (int64_t)time(NULL)))
-		ibcc_whose_account_clear(s->jobs->account, n);
+	most = n < most ? n : most;
+	if (!most || !s->state)
+		return false;
+	j->unstored = ibcc_state_add_jobs(s->state, row, most, (int64_t)time(NULL)) != 0;
+	if (!j->unstored)
+		ibcc_whose_account_clear(j->account, most);
+	return !j->unstored && n > most;
+}
+
+/* Charges the jobs with polling cycles that waited for the map. Returns whether there were any. */
+static bool settle(struct ibcc_service *s)
+{
+	struct ibcc_service_jobs *j = s->jobs;
+	const struct ibcc_topo *t = s->cycle.topo;
+
+	return j->has_map && t && ibcc_whose_account_due(j->account, &j->map) && !match(j, t) &&
+	       !ibcc_whose_account_settle(j->account, &j->map, &j->hosts, t);
+}
+
+/* Rows are stored after all is charged: most jobs have a part in several polling cycles of a map.
+ */
+bool ibcc_service_account_jobs(struct ibcc_service *s)
+{
+	return settle(s) || (!s->jobs->unstored && store(s, ROWS_STORED));
 }
 
 void ibcc_service_end_jobs(struct ibcc_service *s)
 {
-	if (s->jobs)
-		store(s, IBCC_WHOSE_ROWS_MAX);
+	if (s->jobs) {
+		(void)settle(s);
+		(void)store(s, IBCC_WHOSE_ROWS_MAX);
+	}
 	ibcc_service_jobs_free(s->jobs);
 	s->jobs = NULL;
 }
@@ -254,8 +278,8 @@ static void look(struct ibcc_service *s)
 	const struct ibcc_cycle *c = &s->cycle;
 	int64_t now_ms = realtime_ms();
 	double pace = pace_of(j, c, now_ms);
-	bool fresh = take_map(j, &s->config);
 
+	take_map(j, &s->config);
 	forget_shares(j);
 	j->begin_ms = now_ms - (int64_t)((double)c->estimate.interval_ns / 1e6 * pace);
 	j->end_ms = now_ms;
@@ -266,14 +290,14 @@ static void look(struct ibcc_service *s)
 	if (!s->listens)
 		return;
 	(void)ibcc_whose_account_note(j->account, c->topo, &c->estimate, now_ms, pace);
-	if (fresh || ibcc_whose_account_due(j->account, &j->map))
-		(void)ibcc_whose_account_settle(j->account, &j->map, &j->hosts, c->topo);
 }
 
 void ibcc_service_look_at_jobs(struct ibcc_service *s)
 {
+	/* There was no time for these since the last polling cycle, or they could not be stored. */
+	(void)settle(s);
+	(void)store(s, ROWS_STORED);
 	look(s);
-	store(s, ROWS_STORED);
 }
 
 /* Why the map is not used, or why a part of it may be missing; empty: it is as it should be. */

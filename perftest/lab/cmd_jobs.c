@@ -7,12 +7,14 @@
  * system gives each 30 s to a daemon with the default interval. A pair are the cycles of one map,
  * with it and without. The order of the two changes from pair to pair.
  *
- * All that the daemon does in a cycle counts: reading the counters, deciding, storing the rows of
- * jobs, and what it keeps for Prometheus. The agents of the packet engine answer within that time,
- * where on a fabric the kernel sends and receives.
+ * All that the daemon does in a cycle counts: reading the counters, deciding, the log, the status
+ * and what it keeps for Prometheus. The agents of the packet engine answer within that time, where
+ * on a fabric the kernel sends and receives. The daemon stores what jobs did between cycles, and
+ * reads the map in a thread: both are measured, and do not count.
  */
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,10 +25,12 @@
 #include <ibcc/engine.h>
 #include <ibcc/file.h>
 #include <ibcc/inproc.h>
+#include <ibcc/log.h>
 #include <ibcc/now.h>
 #include <ibcc/scenario_file.h>
 #include <ibcc/table.h>
 
+#include "daemon/explain.h"
 #include "daemon/service/service.h"
 #include "perftest/bench/bench.h"
 #include "perftest/bench/report.h"
@@ -41,7 +45,7 @@
 #define WANT      1.05 /* times the CPU time without a map */
 #define SERVERS   8u
 #define PATH_ROOM (PATH_MAX + 32)
-#define COLUMNS   9
+#define COLUMNS   12
 
 /* Hosts that send to each server; 0: all do, in turn, but for one of four, which is a victim. */
 static const struct load {
@@ -61,9 +65,11 @@ struct options {
 /* One of the two daemons. */
 struct side {
 	struct ibcc_service *service;
+	struct ibcc_explain *explain;
 	struct ibcc_metrics_totals totals;
-	double ms, beside_ms; /* CPU time of this pair: of the cycles, and of other threads */
-	uint32_t n_known;     /* cycles of this pair that knew the jobs */
+	/* CPU time of this pair: of the cycles, between them, and of other threads */
+	double ms, between_ms, beside_ms;
+	uint32_t n_known; /* cycles of this pair that knew the jobs */
 };
 
 struct pair {
@@ -73,7 +79,8 @@ struct pair {
 struct cost {
 	uint32_t hosts, jobs, roots, n; /* jobs: those that take part in the congestion; n: pairs */
 	double most_ms;                 /* of a cycle with a map */
-	double beside_ms;               /* for a map, mean */
+	double between_ms, beside_ms;   /* for a map, means */
+	double with_mib, without_mib;   /* memory of each daemon at the end */
 	struct pair pair[IBCC_SPEED_REPEAT_MAX];
 };
 
@@ -197,7 +204,8 @@ static int open_side(struct measurement *m, struct side *side, const char *name,
 		return -ENAMETOOLONG;
 	}
 	side->service = ibcc_service_new(&c, 0);
-	if (!side->service || !t || !topo) {
+	side->explain = ibcc_explain_new();
+	if (!side->service || !side->explain || !t || !topo) {
 		ibcc_transport_free(t);
 		ibcc_topo_free(topo);
 		return -ENOMEM;
@@ -230,14 +238,31 @@ static int open_all(struct measurement *m, const struct load *l, const struct op
 	return rc || m->takes_part ? rc : -ENOMEM;
 }
 
-static void close_all(struct measurement *m)
+static double heap_mib(void)
+{
+	struct mallinfo2 i = mallinfo2();
+
+	return (double)(i.uordblks + i.hblkhd) / (1 << 20);
+}
+
+/* Returns how much memory it had. */
+static double close_side(struct side *side)
+{
+	double before = heap_mib();
+
+	ibcc_service_free(side->service);
+	ibcc_explain_free(side->explain);
+	return before - heap_mib();
+}
+
+static void close_all(struct measurement *m, struct cost *cost)
 {
 	static const char *const name[] = { "jobs.json", "with.db", "with.db-journal", "without.db",
 					    "without.db-journal" };
 	char path[PATH_ROOM];
 
-	ibcc_service_free(m->with.service);
-	ibcc_service_free(m->without.service);
+	cost->with_mib = close_side(&m->with);
+	cost->without_mib = close_side(&m->without);
 	ibcc_jobs_map_fini(&m->map);
 	ibcc_agents_free(m->agents);
 	ibcc_engine_free(m->engine);
@@ -251,14 +276,15 @@ static void close_all(struct measurement *m)
 		(void)rmdir(m->folder);
 }
 
-/* A polling cycle as the daemon's worker does it, for a Prometheus that asks after each. */
-static int cycle(struct side *side, struct cost *cost)
+/* A polling cycle as the daemon's worker does it: with the log, which prints nothing here, the
+ * status, and the figures for a Prometheus that asks after each.
+ */
+static int pass(struct side *side)
 {
-	uint64_t all = ibcc_now_of_ns(CLOCK_PROCESS_CPUTIME_ID), from = ibcc_now_cpu_ns();
 	struct ibcc_why why = { "" };
 	struct ibcc_metrics_service facts;
 	struct ibcc_metrics *m;
-	double ms;
+	json_t *status;
 	int rc = ibcc_service_pass(side->service, NULL, &why);
 	const struct ibcc_cycle *c = ibcc_service_cycle(side->service);
 
@@ -266,16 +292,39 @@ static int cycle(struct side *side, struct cost *cost)
 		fprintf(stderr, "%s: jobs: %s\n", program_invocation_short_name, why.text);
 		return rc;
 	}
+	ibcc_explain_pass(side->explain, side->service, 0, &why);
 	ibcc_metrics_count(&side->totals, c, 0);
 	ibcc_service_metrics(side->service, &facts);
-	m = ibcc_metrics_new(c, &facts, &side->totals);
-	ms = (double)(ibcc_now_cpu_ns() - from) / 1e6;
 	side->n_known += facts.jobs.known;
-	side->ms += ms;
-	side->beside_ms += (double)(ibcc_now_of_ns(CLOCK_PROCESS_CPUTIME_ID) - all) / 1e6 - ms;
-	cost->most_ms = ms > cost->most_ms ? ms : cost->most_ms;
+	m = ibcc_metrics_new(c, &facts, &side->totals);
+	status = ibcc_service_status(side->service);
+	rc = m && status ? 0 : -ENOMEM;
 	ibcc_metrics_free(m);
-	return m ? 0 : -ENOMEM;
+	json_decref(status);
+	return rc;
+}
+
+static double ms_since(clockid_t clock, uint64_t then_ns)
+{
+	return (double)(ibcc_now_of_ns(clock) - then_ns) / 1e6;
+}
+
+static int cycle(struct side *side, struct cost *cost)
+{
+	uint64_t all = ibcc_now_of_ns(CLOCK_PROCESS_CPUTIME_ID), from = ibcc_now_cpu_ns(), end;
+	double ms;
+	int rc = pass(side);
+
+	end = ibcc_now_cpu_ns();
+	while (!rc && ibcc_service_account_jobs(side->service))
+		;
+	ms = (double)(end - from) / 1e6;
+	side->ms += ms;
+	side->between_ms += ms_since(CLOCK_THREAD_CPUTIME_ID, end);
+	side->beside_ms +=
+		ms_since(CLOCK_PROCESS_CPUTIME_ID, all) - ms_since(CLOCK_THREAD_CPUTIME_ID, from);
+	cost->most_ms = ms > cost->most_ms ? ms : cost->most_ms;
+	return rc;
 }
 
 /* Counts the roots, and notes the jobs that take part in them. */
@@ -308,13 +357,19 @@ static int next_map(struct measurement *m)
 	return ibcc_jobs_map_write(&m->map, m->file, (int64_t)now.tv_sec, PERIOD_S);
 }
 
+static void begin_pair(struct side *s)
+{
+	s->ms = s->between_ms = s->beside_ms = 0;
+	s->n_known = 0;
+}
+
 static int run_pair(struct measurement *m, bool with_first, struct cost *cost, struct pair *out)
 {
 	struct cost other = { .n = 0 };
 	int rc = next_map(m);
 
-	m->with.ms = m->without.ms = m->with.beside_ms = m->without.beside_ms = 0;
-	m->with.n_known = m->without.n_known = 0;
+	begin_pair(&m->with);
+	begin_pair(&m->without);
 	for (uint32_t i = 0; i < CYCLES && !rc; i++) {
 		rc = ibcc_engine_run(m->engine, ibcc_engine_now_ps(m->engine) + CYCLE_PS);
 		if (!rc && with_first)
@@ -349,12 +404,13 @@ static int run_load(const struct load *l, const struct options *o, struct cost *
 		rc = run_pair(&m, cost->n % 2, cost, &cost->pair[cost->n]);
 		if (!rc && (m.with.n_known < CYCLES || m.without.n_known))
 			rc = -ENODATA;
+		cost->between_ms += m.with.between_ms / (double)o->repeat;
 		cost->beside_ms += (m.with.beside_ms - m.without.beside_ms) / (double)o->repeat;
 		cost->n++;
 	}
 	for (uint32_t i = 0; i < o->jobs && !rc; i++)
 		cost->jobs += m.takes_part[i];
-	close_all(&m);
+	close_all(&m, cost);
 	return rc;
 }
 
@@ -384,11 +440,12 @@ static json_t *json_of(const struct load *l, const struct cost *c)
 				      json_pack("{sf sf sf}", "with_cpu_ms", c->pair[i].with_ms,
 						"without_cpu_ms", c->pair[i].without_ms, "ratio",
 						c->pair[i].ratio));
-	return json_pack("{ss si si si sf sf sf sf sf so}", "name", l->name, "hosts", (int)c->hosts,
-			 "jobs", (int)c->jobs, "roots", (int)c->roots, "without_cpu_ms",
-			 median_of_without_ms(c), "with_cpu_ms", median_of_with_ms(c), "ratio",
-			 median_of_ratio(c), "most_cpu_ms", c->most_ms, "beside_cpu_ms",
-			 c->beside_ms, "pairs", pairs);
+	return json_pack("{ss si si si sf sf sf sf sf sf sf sf so}", "name", l->name, "hosts",
+			 (int)c->hosts, "jobs", (int)c->jobs, "roots", (int)c->roots,
+			 "without_cpu_ms", median_of_without_ms(c), "with_cpu_ms",
+			 median_of_with_ms(c), "ratio", median_of_ratio(c), "most_cpu_ms",
+			 c->most_ms, "between_cpu_ms", c->between_ms, "beside_cpu_ms", c->beside_ms,
+			 "with_mib", c->with_mib, "without_mib", c->without_mib, "pairs", pairs);
 }
 
 static int add_row(struct libscols_table *t, const struct load *l, const struct cost *c)
@@ -403,7 +460,10 @@ static int add_row(struct libscols_table *t, const struct load *l, const struct 
 				    median_of_with_ms(c),
 				    median_of_ratio(c),
 				    c->most_ms,
-				    c->beside_ms };
+				    c->between_ms,
+				    c->beside_ms,
+				    c->without_mib,
+				    c->with_mib };
 
 	for (int i = 1; i < COLUMNS; i++) {
 		if (i < 4)
@@ -434,9 +494,10 @@ static bool wanted(const struct load *l, char **name, int n)
 static int run(const struct ibcc_command *c, int argc, char **argv)
 {
 	static const struct ibcc_table_column columns[COLUMNS] = {
-		{ "LOAD", false }, { "HOSTS", true },        { "JOBS", true },
-		{ "ROOTS", true }, { "WITHOUT ms", true },   { "WITH ms", true },
-		{ "RATIO", true }, { "MOST WITH ms", true }, { "BESIDE ms", true },
+		{ "LOAD", false },     { "HOSTS", true },        { "JOBS", true },
+		{ "ROOTS", true },     { "WITHOUT ms", true },   { "WITH ms", true },
+		{ "RATIO", true },     { "MOST WITH ms", true }, { "BETWEEN ms", true },
+		{ "BESIDE ms", true }, { "WITHOUT MiB", true },  { "WITH MiB", true },
 	};
 	struct options o = { .repeat = 9, .jobs = 2000, .ports = 28 };
 	struct ibcc_yaml_errors e = { 0 };
@@ -447,6 +508,7 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 
 	if (ibcc_command_read(c, argc, argv, &o, &first))
 		return IBCC_EXIT_ERROR;
+	ibcc_log_set_level(-1);
 	all = json_array();
 	t = o.json ? NULL : ibcc_table_new(columns, COLUMNS, stdout);
 	for (size_t i = 0; i < N_LOADS && !rc; i++) {
@@ -458,8 +520,10 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 		if (rc)
 			break;
 		ok = ok && median_of_ratio(&cost) <= WANT;
-		rc = o.json ? json_array_append_new(all, json_of(&loads[i], &cost))
-			    : add_row(t, &loads[i], &cost);
+		if (o.json)
+			rc = json_array_append_new(all, json_of(&loads[i], &cost)) ? -ENOMEM : 0;
+		else
+			rc = add_row(t, &loads[i], &cost);
 	}
 	if (!o.json)
 		rc = ibcc_table_end(t, rc);

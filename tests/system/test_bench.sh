@@ -207,7 +207,7 @@ check "a decision is measured on 3456 hosts" jq -e '.hosts == 3456 and .decision
 	and .rounds > 0 and .median_cpu_ms > 0 and .most_cpu_ms >= .median_cpu_ms' "$TMP/cycle.json"
 "$lab" jobs -j --ports 8 --jobs 50 --repeat 3 >"$TMP/jobs.json" || :
 check "polling cycles are measured with a map of jobs and without" jq -e '(.loads | length == 2) and (.loads[1].jobs == 50) and
-	([.loads[] | .hosts == 128 and .roots >= 8 and .jobs >= 20 and .without_cpu_ms > 0 and .ratio > 0 and
+	([.loads[] | .hosts == 128 and .roots >= 8 and .jobs >= 20 and .without_cpu_ms > 0 and .ratio > 0 and .between_cpu_ms > 0 and .with_mib > .without_mib and
 	(.pairs | length == 3)] | all)' "$TMP/jobs.json"
 "$lab" classify --random 3 --seed 500000 -v >"$TMP/out" 2>"$TMP/err" || :
 check "a mistake has its seed and its numbers" grep -q '^seed 50000[012]: .*: .* port [0-9]*; .*[0-9]' "$TMP/err"
