@@ -367,6 +367,8 @@ void ibcc_service_begin_jobs(struct ibcc_service *s);
  * finds the jobs of each root. Waits for no file.
  */
 void ibcc_service_look_at_jobs(struct ibcc_service *s);
+/* Call when the topology may be another one. */
+void ibcc_service_rematch_jobs(struct ibcc_service *s);
 /* State of the map; null: there is none, and none is missing. */
 json_t *ibcc_service_jobs_status(const struct ibcc_service *s);
 /* Is there a map that the last polling cycle could use? */

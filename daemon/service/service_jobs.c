@@ -42,6 +42,7 @@ struct ibcc_service_jobs {
 	bool has_map;
 	struct ibcc_jobs map;
 	bool matched;
+	bool is_stale; /* the hosts were matched with an earlier topology */
 	struct ibcc_whose_hosts hosts;
 	struct ibcc_whose_account *account;
 	bool unstored; /* the rows cannot be stored now */
@@ -174,12 +175,16 @@ static void take_map(struct ibcc_service_jobs *j, const struct ibcc_config *conf
 	j->has_map = true;
 }
 
+/* Matches the hosts of the map with the topology, unless they are. */
 static int match(struct ibcc_service_jobs *j, const struct ibcc_topo *t)
 {
 	int rc;
 
+	if (j->matched && !j->is_stale)
+		return 0;
 	if (j->matched)
 		ibcc_whose_hosts_fini(&j->hosts);
+	j->is_stale = false;
 	rc = ibcc_whose_hosts_find(&j->map, t,
 				   j->has_pattern ? name_by_pattern : ibcc_whose_first_word,
 				   &j->pattern, &j->hosts);
@@ -252,6 +257,11 @@ static bool settle(struct ibcc_service *s)
 bool ibcc_service_account_jobs(struct ibcc_service *s)
 {
 	return settle(s) || (!s->jobs->unstored && store(s, ROWS_STORED));
+}
+
+void ibcc_service_rematch_jobs(struct ibcc_service *s)
+{
+	s->jobs->is_stale = true;
 }
 
 void ibcc_service_end_jobs(struct ibcc_service *s)

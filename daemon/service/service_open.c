@@ -288,6 +288,7 @@ int ibcc_service_open_on(struct ibcc_service *s, struct ibcc_transport *t, struc
 		return rc;
 	}
 	s->again.last_ns = ibcc_now_ns();
+	ibcc_service_rematch_jobs(s);
 	return ibcc_cycle_set_topology(&s->cycle, topo);
 }
 

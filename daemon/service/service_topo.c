@@ -82,6 +82,7 @@ bool ibcc_service_plugin_there(struct ibcc_service *s)
 static int adopt_topology(struct ibcc_service *s, struct ibcc_topo *t, enum ibcc_topo_source source,
 			  struct ibcc_why *why)
 {
+	ibcc_service_rematch_jobs(s);
 	if (ibcc_cycle_set_topology(&s->cycle, t))
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	s->source = source;

@@ -245,3 +245,14 @@ write_config 'jobs_names: none' && kill -HUP "$TUNED_PID"
 map 600 "$(job 4711 ann cfd "$begun" 0 source1 source2 source3)"
 wait_until 30 status '.whose == "job 4711 fills destination1 (leaf2 port 2)"' || fail "names kept back: $(jq -c .whose "$TMP/status.json")"
 check "names that the site keeps back are nowhere" jq -e '.now.roots[0].jobs.list[0] | .user == null and .name == null' "$TMP/status.json"
+
+# Other names of nodes, with the same map of jobs.
+map 600 "$(job 4711 ann cfd "$begun" 0 first source2 source3)"
+wait_until 30 status '.jobs.unmatched_names == ["first"]' || fail "a host that is not there: $(jq -c .jobs "$TMP/status.json")"
+first=$(passes)
+wait_until 30 status ".now.pass >= $first + 2" || fail "no polling cycle"
+echo "$(jq -r '.now.blocked[] | select(.node == "source1").node_guid' "$TMP/status.json") \"first\"" >"$TMP/names"
+write_config 'jobs_names: none' "node_name_map: $TMP/names" && kill -HUP "$TUNED_PID"
+named='.jobs.unmatched == 0 and any(.now.blocked[]; .node == "first" and .jobs == ["4711"])'
+wait_until 60 status "$named" || fail "another name: $(jq -c '[.jobs, .now.blocked]' "$TMP/status.json")"
+ok "the map is matched with new names of nodes"
