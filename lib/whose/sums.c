@@ -103,25 +103,31 @@ static void group_runs(struct summing *s)
 			s->group[s->order[i]] = s->group[s->order[i - 1]];
 }
 
-static int by_sum(const void *a, const void *b)
+static bool is_worse(const struct ibcc_whose_sum *x, const struct ibcc_whose_sum *y)
 {
-	const struct ibcc_whose_sum *x = a, *y = b;
-
 	if (x->share_permille != y->share_permille)
-		return x->share_permille < y->share_permille ? 1 : -1;
+		return x->share_permille > y->share_permille;
 	if (x->n_victims != y->n_victims)
-		return x->n_victims < y->n_victims ? 1 : -1;
-	return (x->job > y->job) - (x->job < y->job);
+		return x->n_victims > y->n_victims;
+	return x->job < y->job;
 }
 
-/* Takes the worst groups, and makes one group of all others. */
+/* Takes the worst groups, and makes one group of all others. To look for each of the few is faster
+ * than to sort thousands.
+ */
 static void take_worst(struct summing *s, struct ibcc_whose_sums *out)
 {
-	qsort(s->sum, s->jobs->n, sizeof(*s->sum), by_sum);
-	while (out->n < IBCC_WHOSE_WORST && out->n < s->jobs->n &&
-	       (s->sum[out->n].share_permille || s->sum[out->n].n_victims)) {
-		out->sum[out->n] = s->sum[out->n];
-		out->n++;
+	for (; out->n < IBCC_WHOSE_WORST; out->n++) {
+		struct ibcc_whose_sum *worst = s->sum;
+
+		for (uint32_t i = 1; i < s->jobs->n; i++)
+			if (is_worse(&s->sum[i], worst))
+				worst = &s->sum[i];
+		if (!worst->share_permille && !worst->n_victims)
+			break;
+		out->sum[out->n] = *worst;
+		worst->share_permille = 0;
+		worst->n_victims = 0;
 	}
 	for (uint32_t i = 0; i < s->jobs->n; i++) {
 		uint32_t k = 0;
