@@ -19,6 +19,10 @@ struct ibcc_twin_in {
 	uint32_t n_roots;
 	const struct ibcc_traffic_root *root; /* with kind OUTPUT: receivers that are so slow */
 	const struct ibcc_settings *now;
+	/* By port, as ibcc_loads has it: pairs of which it follows that nothing blocks them have a
+	 * rate in place of packets (lib/engine/involved.h). NULL: all pairs have packets.
+	 */
+	const double *wait;
 	uint32_t packet_bytes; /* mean of what is sent, headers included; 0: full packets */
 	/* NULL: the fabric has the congestion control of annex A10. Else it has DCQCN, which is off
 	 * in the present, and ibcc_twin_try() turns it on with these parameters.

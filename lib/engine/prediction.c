@@ -219,6 +219,7 @@ static int run_twin(struct predictor *r, bool amounts)
 				   .n_roots = r->n_roots,
 				   .root = r->root,
 				   .now = r->in->actual,
+				   .wait = r->in->dcqcn ? NULL : r->in->now->wait,
 				   .packet_bytes = r->in->packet_bytes,
 				   .dcqcn = r->in->dcqcn,
 				   .buffer_bytes = r->in->buffer_bytes,

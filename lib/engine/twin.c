@@ -12,6 +12,8 @@
 #include <ibcc/link.h>
 #include <ibcc/twin.h>
 
+#include "involved.h"
+
 #define MS IBCC_PS_PER_MS
 /* Length of the replay, and the time from which on it is measured. */
 #define NOW_MS      12u
@@ -30,6 +32,10 @@
 /* Rates below are noise of the inference: no packet in the whole run. */
 #define LEAST_MBPS 1.0
 
+/* The formula for the waiting time has no limit. Links of traffic without packets are rarely
+ * fuller. */
+#define MOST_LOAD 0.9
+
 struct reading {
 	uint64_t at_ps;
 	uint64_t *xmit, *wait_ps; /* by port */
@@ -42,6 +48,7 @@ struct ibcc_twin {
 	struct ibcc_engine *e;
 	struct ibcc_model model;
 	int64_t *flow; /* by pair: its flow in the engine, or -1 */
+	double *fluid; /* by pair: its rate if it has no packets, as nothing blocks it; else 0 */
 	struct reading from, to;
 	uint64_t asked_ns; /* CPU time when it was asked last */
 	bool stopped;
@@ -127,6 +134,46 @@ static void read_all(struct ibcc_twin *w, struct reading *r)
 	}
 }
 
+/* Mean latency of a pair's packets on links that are loaded by mbps[]: the way, a packet's time on
+ * the slowest link, and the waiting time of M/D/1 for the fullest one (L. Kleinrock, Queueing
+ * Systems, volume 1, 1975, section 5.6). Behind that link packets keep their distance, and hardly
+ * wait again.
+ */
+static double unblocked_us(const struct ibcc_twin *w, const struct ibcc_traffic_pair *p,
+			   const double *mbps)
+{
+	double bits = 8.0 * (w->model.packet_bytes + w->model.header_bytes);
+	double way_ps = (double)w->model.link_delay_ps, slowest_us = 0, wait_us = 0;
+
+	for (uint32_t k = 0; k < p->hops; k++) {
+		uint32_t port = w->in.traffic->hop[p->first_hop + k];
+		double link = w->in.t->port[port].rate_mbps;
+		double load = fmin(mbps[port] / link, MOST_LOAD);
+
+		slowest_us = fmax(slowest_us, bits / link);
+		if (!k) /* latency begins on the link of the source */
+			continue;
+		way_ps += (double)(w->model.link_delay_ps + w->model.switch_delay_ps);
+		wait_us = fmax(wait_us, bits / link * load / (2 * (1 - load)));
+	}
+	return way_ps * 1e-6 + slowest_us + wait_us;
+}
+
+/* Adds the traffic without packets to a state. */
+static void add_fluid(const struct ibcc_twin *w, struct ibcc_twin_state *s)
+{
+	const struct ibcc_traffic *tr = w->in.traffic;
+
+	for (uint32_t i = 0; i < tr->n_pairs; i++) {
+		s->pair_mbps[i] += w->fluid[i];
+		for (uint32_t k = 0; k < tr->pair[i].hops; k++)
+			s->mbps[tr->hop[tr->pair[i].first_hop + k]] += w->fluid[i];
+	}
+	for (uint32_t i = 0; i < tr->n_pairs; i++)
+		if (w->fluid[i] > 0)
+			s->pair_us[i] = unblocked_us(w, &tr->pair[i], s->mbps);
+}
+
 /* Rates, waits and latencies between the two readings. */
 static int state_of(const struct ibcc_twin *w, struct ibcc_twin_state *s)
 {
@@ -153,6 +200,7 @@ static int state_of(const struct ibcc_twin *w, struct ibcc_twin_state *s)
 			s->pair_us[i] = (double)(w->to.latency_ps[i] - w->from.latency_ps[i]) /
 					(double)pkts * 1e-6;
 	}
+	add_fluid(w, s);
 	return 0;
 }
 
@@ -173,7 +221,6 @@ static int add_flow(struct ibcc_twin *w, uint32_t i)
 	struct ibcc_flow_spec f = { .arrivals = IBCC_ARRIVALS_EXPONENTIAL };
 	double kept = p->carried * (double)QUEUE_PS / 8e6 / wire * room(p);
 
-	w->flow[i] = -1;
 	if (p->demand < LEAST_MBPS)
 		return 0;
 	f.rate_mbps = (uint32_t)lround(p->demand);
@@ -224,6 +271,27 @@ static void make_model(struct ibcc_twin *w)
 			w->model.cct_blocks = w->in.now->ep[i].info.ControlTableCap;
 }
 
+/* Pairs that can be blocked get packets, the others a rate. */
+static int add_traffic(struct ibcc_twin *w)
+{
+	const struct ibcc_twin_in *in = &w->in;
+	bool *involved = calloc(in->traffic->n_pairs + 1u, sizeof(*involved));
+	int rc = involved ? 0 : -ENOMEM;
+
+	if (!rc && in->wait)
+		rc = ibcc_involved_pairs(in->t, in->traffic, in->n_roots, in->root, in->wait,
+					 involved);
+	for (uint32_t i = 0; i < in->traffic->n_pairs && !rc; i++) {
+		w->flow[i] = -1;
+		if (!in->wait || involved[i])
+			rc = add_flow(w, i);
+		else
+			w->fluid[i] = in->traffic->pair[i].carried;
+	}
+	free(involved);
+	return rc;
+}
+
 static int set_up(struct ibcc_twin *w)
 {
 	const struct ibcc_twin_in *in = &w->in;
@@ -234,11 +302,12 @@ static int set_up(struct ibcc_twin *w)
 	if (!w->e)
 		return rc;
 	w->flow = calloc(in->traffic->n_pairs + 1u, sizeof(*w->flow));
-	rc = w->flow ? reading_init(&w->from, in) : -ENOMEM;
+	w->fluid = calloc(in->traffic->n_pairs + 1u, sizeof(*w->fluid));
+	rc = w->flow && w->fluid ? reading_init(&w->from, in) : -ENOMEM;
 	if (!rc)
 		rc = reading_init(&w->to, in);
-	for (uint32_t i = 0; i < in->traffic->n_pairs && !rc; i++)
-		rc = add_flow(w, i);
+	if (!rc)
+		rc = add_traffic(w);
 	for (uint32_t i = 0; i < in->n_roots && !rc; i++)
 		rc = slow_down(w, &in->root[i]);
 	return rc || in->dcqcn ? rc : ibcc_twin_set(w->e, in->t, in->now);
@@ -332,6 +401,7 @@ void ibcc_twin_free(struct ibcc_twin *w)
 	reading_fini(&w->from);
 	reading_fini(&w->to);
 	free(w->flow);
+	free(w->fluid);
 	ibcc_engine_free(w->e);
 	free(w);
 }

@@ -117,6 +117,7 @@ static int run_twin(struct work *w, struct cost *c)
 					 .n_roots = 1,
 					 .root = &w->root,
 					 .now = &w->settings,
+					 .wait = w->now.wait,
 					 .cpu_ns = cpu_ns,
 					 .arg = w,
 					 .until_ns = cpu_ns(w) + (uint64_t)(left_s * 1e9) };
