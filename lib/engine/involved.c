@@ -9,24 +9,42 @@
  * long: as long as 4.5 packets take, by M/D/1. Buffers hold more.
  */
 #define FULL 0.9
+/* A full link blocks no more adapters than now if demands exceed what it carries by less than this
+ * share of its rate.
+ */
+#define MORE 0.05
 /* Adapters that wait for less than this share of the time are not blocked. */
 #define WAITS 0.01
 
-/* What can happen to a link. The higher kind includes the lower. */
+/* What can happen to a link: no packet waits there for long; packets wait there now; packets of
+ * other adapters may wait there later.
+ */
 enum { FREE, IN_TREE, CAN_FILL };
 
-/* What pairs could send by each port at most, Mb/s. Those through a root share what it carries, now
- * as later.
- */
-static void add_demands(const struct ibcc_traffic *traffic, double *most)
+struct load {
+	double carried, most; /* now, and what pairs could send at most, Mb/s */
+};
+
+/* Pairs through a root share what it carries, now as later. */
+static void add_loads(const struct ibcc_traffic *traffic, struct load *load)
 {
 	for (uint32_t i = 0; i < traffic->n_pairs; i++) {
 		const struct ibcc_traffic_pair *p = &traffic->pair[i];
 
-		for (uint32_t k = 0; k < p->hops; k++)
-			most[traffic->hop[p->first_hop + k]] +=
-				p->root == IBCC_NONE ? p->demand : p->carried;
+		for (uint32_t k = 0; k < p->hops; k++) {
+			struct load *l = &load[traffic->hop[p->first_hop + k]];
+
+			l->carried += p->carried;
+			l->most += p->root == IBCC_NONE ? p->demand : p->carried;
+		}
 	}
+}
+
+static uint8_t kind_of(const struct load *l, double link)
+{
+	if (l->most <= FULL * link)
+		return FREE;
+	return l->most - l->carried > MORE * link ? CAN_FILL : IN_TREE;
 }
 
 /* Takes the ways of a pair to links that can be full into their trees. True: that changed a port.
@@ -56,19 +74,19 @@ int ibcc_involved_pairs(const struct ibcc_topo *t, const struct ibcc_traffic *tr
 			uint32_t n_roots, const struct ibcc_traffic_root *root, const double *wait,
 			bool *involved)
 {
-	double *most = calloc(t->n_ports + 1u, sizeof(*most));
+	struct load *load = calloc(t->n_ports + 1u, sizeof(*load));
 	uint8_t *kind = calloc(t->n_ports + 1u, sizeof(*kind));
-	bool changed = most && kind;
+	bool changed = load && kind;
 	int rc = changed ? 0 : -ENOMEM;
 
 	if (rc)
 		goto out;
-	add_demands(traffic, most);
+	add_loads(traffic, load);
 	for (uint32_t i = 0; i < t->n_ports; i++)
 		if (!ibcc_topo_is_switch(t, t->port[i].node))
 			kind[i] = wait[i] >= WAITS ? IN_TREE : FREE;
 		else
-			kind[i] = most[i] > FULL * t->port[i].rate_mbps ? CAN_FILL : FREE;
+			kind[i] = kind_of(&load[i], t->port[i].rate_mbps);
 	for (uint32_t i = 0; i < n_roots; i++)
 		kind[root[i].port] = IN_TREE;
 	while (changed) {
@@ -84,7 +102,7 @@ int ibcc_involved_pairs(const struct ibcc_topo *t, const struct ibcc_traffic *tr
 			involved[i] |= kind[traffic->hop[p->first_hop + k]] != FREE;
 	}
 out:
-	free(most);
+	free(load);
 	free(kind);
 	return rc;
 }

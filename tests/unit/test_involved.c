@@ -142,6 +142,12 @@ static void a_link_that_may_be_full(void **state)
 	f.tr.pair[4].carried = f.tr.pair[4].demand = 0.15 * f.link;
 	find(&f);
 	assert_true(f.involved[4] && f.involved[5]);
+	/* Full now, it holds no more adapters up later: 4 is not blocked now. */
+	f.tr.pair[2].carried = f.tr.pair[2].demand;
+	f.tr.pair[3].carried = f.tr.pair[3].demand;
+	find(&f);
+	assert_true(f.involved[4]);
+	assert_false(f.involved[5]);
 	end(&f);
 }
 
