@@ -113,7 +113,7 @@ const char *ibcc_refused_name(enum ibcc_refused refused);
 json_t *ibcc_report_unreachable(const struct ibcc_topo *t, const struct ibcc_settings *s);
 
 /* The expected effect of a plan:
- * {"known","method","basis","baseline_age_s","replay":{"rate_permille",
+ * {"known","basis","baseline_age_s","replay":{"rate_permille",
  * "wait_permille"},"total","victims","roots","open_roots","roots_why","why","cpu_ms"}, amounts as
  * {"now_mbps", "expected_mbps","low_mbps","high_mbps"}. If `known` is false, total and victims are
  * null and `why` says the reason. Roots may be present even then. `roots_why` says why some roots

@@ -91,12 +91,11 @@ static int add_old_keys(json_t *o, const struct ibcc_topo *t, const struct ibcc_
 json_t *ibcc_report_prediction(const struct ibcc_topo *t, const struct ibcc_prediction_in *in,
 			       const struct ibcc_prediction *p)
 {
-	static const char *const methods[] = { "engine", "fluid" };
 	static const char *const bases[] = { "none", "history" };
 	const char *why = ibcc_prediction_reason(p->why);
 	json_t *o = json_pack(
-		"{sb ss ss so so so so so sb sb sb so so so so sI}", "known", (int)p->known,
-		"method", methods[p->method], "basis", bases[p->basis], "baseline_age_s",
+		"{sb ss so so so so so sb sb sb so so so so sI}", "known", (int)p->known, "basis",
+		bases[p->basis], "baseline_age_s",
 		in->before && in->before->n
 			? json_integer((json_int_t)(p->baseline_age_ns / 1000000000ull))
 			: json_null(),

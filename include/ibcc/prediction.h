@@ -20,11 +20,6 @@ enum ibcc_prediction_basis {
 	IBCC_PREDICTION_HISTORY, /* rates from before any sender was blocked */
 };
 
-enum ibcc_prediction_method {
-	IBCC_PREDICTION_ENGINE, /* packets, on the fabric's twin */
-	IBCC_PREDICTION_FLUID,  /* rates */
-};
-
 /* Why amounts cannot be predicted. */
 enum ibcc_prediction_why {
 	IBCC_PREDICTION_TELLS,
@@ -41,7 +36,7 @@ enum ibcc_prediction_why {
 	IBCC_PREDICTION_VLS,       /* several VLs, and no counters of each */
 	IBCC_PREDICTION_NO_CC,     /* adapters in the tree cannot be set */
 	IBCC_PREDICTION_CPU,       /* CPU time did not suffice */
-	IBCC_PREDICTION_LARGE,     /* of DCQCN: more hosts than the engine is given */
+	IBCC_PREDICTION_LARGE,     /* of DCQCN: too many hosts to simulate */
 	IBCC_PREDICTION_OPEN,      /* of roots: limits leave them idle, sources recover */
 	IBCC_PREDICTION_SLOW,      /* of slow receivers: their senders are not known */
 	IBCC_PREDICTION_FAILED,
@@ -59,7 +54,6 @@ struct ibcc_predicted_root {
 struct ibcc_prediction {
 	bool known; /* total and victims are; else see `why` */
 	enum ibcc_prediction_why why;
-	enum ibcc_prediction_method method;
 	enum ibcc_prediction_basis basis;
 	uint64_t baseline_age_ns;
 	/* Replay of the present against the counters: rates of links, sum of differences over sum
@@ -73,8 +67,7 @@ struct ibcc_prediction {
 	 */
 	struct ibcc_amount total, victims;
 	/* Mean latency on the twin of packets that pass no root, now and with the plan, us: from
-	 * the first bit on the link of the source to delivery. 0: not known, as without amounts and
-	 * without packets (FLUID).
+	 * the first bit on the link of the source to delivery. 0: not known, as without amounts.
 	 */
 	double now_us, expected_us;
 	/* Why some roots are not predicted; TELLS: all are. */

@@ -3,10 +3,10 @@
  * congestion.
  *
  * First ibcc_traffic_infer() infers which hosts send how much to which. Then the present is
- * replayed with that traffic: on the packet engine (a twin), or, on large fabrics, with fluid
- * rates. Only if the replay agrees with the counters is the plan's effect computed in the same
- * way. Where amounts cannot be predicted, the roots' own rates often still can. Each refusal has
- * a reason (enum ibcc_prediction_why). Begin with run(), at the end.
+ * replayed with that traffic on the packet engine (a twin). Only if the replay agrees with the
+ * counters does the twin go on with the plan. Where amounts cannot be predicted, the roots' own
+ * rates often still can. Each refusal has a reason (enum ibcc_prediction_why). Begin with run(), at
+ * the end.
  */
 #include <ibcc/prediction.h>
 
@@ -14,17 +14,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <ibcc/fluid.h>
 #include <ibcc/parameters.h>
 #include <ibcc/traffic.h>
 #include <ibcc/twin.h>
 
 #include "least.h"
 
-/* On larger fabrics the packet engine takes too long, and rates are computed without packets. */
-#define ENGINE_MAX_HOSTS 1000u
-#define MOST_AGE_NS      (3600ull * 1000000000ull)
-#define MOST_MOVED       0.10
+/* DCQCN marks at any link, so its twin has all traffic as packets, which takes too long on larger
+ * fabrics.
+ */
+#define DCQCN_MAX_HOSTS 1000u
+#define MOST_AGE_NS     (3600ull * 1000000000ull)
+#define MOST_MOVED      0.10
 /* How far a replay may be off in links' rates and in adapters' waits. If only the roots' own rates
  * are predicted, links' rates alone count (ROOT_RATE_OFF).
  */
@@ -296,66 +297,6 @@ static int by_engine(struct predictor *r, bool history)
 	return run_twin(r, history);
 }
 
-/* Replays the present with fluid rates, without congestion control, and compares links' rates. */
-static int replay_fluid(struct predictor *r, double *rate, double *sum)
-{
-	const struct ibcc_traffic *t = &r->traffic;
-	double off = 0, all = 0;
-	int rc = ibcc_fluid_solve(r->in->t, t, r->n_roots, r->root, NULL, rate);
-
-	for (uint32_t i = 0; i < t->n_pairs; i++)
-		for (uint32_t k = 0; k < t->pair[i].hops; k++)
-			sum[t->hop[t->pair[i].first_hop + k]] += rate[i];
-	for (uint32_t i = 0; i < r->in->t->n_ports; i++)
-		if (r->in->t->port[i].peer != IBCC_NONE) {
-			off += fabs(sum[i] - r->in->now->mbps[i]);
-			all += r->in->now->mbps[i];
-		}
-	r->p->replayed = !rc;
-	r->p->replay_rate = all > 0 ? off / all : 0;
-	return rc ? rc : r->p->replay_rate <= MOST_RATE_OFF ? 0 : -EDOM;
-}
-
-static int try_fluid(struct predictor *r, double *now, double *then, double *sum)
-{
-	bool holds[IBCC_ROOTS_MAX];
-	int rc = replay_fluid(r, now, sum);
-
-	for (uint32_t i = 0; i < r->n_roots; i++)
-		holds[i] = true;
-	if (!rc)
-		rc = ibcc_fluid_solve(r->in->t, &r->traffic, r->n_roots, r->root, holds, then);
-	if (rc)
-		return rc;
-	set_amounts(r, ratio(sum_of(r, then), sum_of(r, now)),
-		    ratio(victims_of(r, then), victims_of(r, now)));
-	for (uint32_t i = 0; i < r->n_roots; i++)
-		set_root(r, i, 1); /* where control holds, its sources share all of it */
-	return 0;
-}
-
-/* Predicts with fluid rates; errors as by_engine(). */
-static int by_fluid(struct predictor *r)
-{
-	double *now, *then, *sum;
-	int rc = infer(r, true);
-
-	if (rc)
-		return rc;
-	r->p->misfit = r->traffic.misfit;
-	r->p->elsewhere = elsewhere(r);
-	if (r->p->elsewhere > MOST_ELSEWHERE)
-		return -EXDEV;
-	now = calloc(r->traffic.n_pairs + 1u, sizeof(*now));
-	then = calloc(r->traffic.n_pairs + 1u, sizeof(*then));
-	sum = calloc(r->in->t->n_ports + 1u, sizeof(*sum));
-	rc = now && then && sum ? try_fluid(r, now, then, sum) : -ENOMEM;
-	free(now);
-	free(then);
-	free(sum);
-	return rc;
-}
-
 /* What rules out a prediction of amounts beforehand, or TELLS. */
 static enum ibcc_prediction_why forbidden(const struct ibcc_prediction_in *in)
 {
@@ -464,19 +405,18 @@ static int set_up(struct predictor *r)
 static int run(struct predictor *r)
 {
 	struct ibcc_prediction *p = r->p;
-	bool engine = count_hosts(r->in->t) <= ENGINE_MAX_HOSTS;
 	int rc = 0;
 
-	p->method = engine ? IBCC_PREDICTION_ENGINE : IBCC_PREDICTION_FLUID;
 	p->why = forbidden(r->in);
-	if (p->why == IBCC_PREDICTION_TELLS && r->in->dcqcn && !engine)
+	if (p->why == IBCC_PREDICTION_TELLS && r->in->dcqcn &&
+	    count_hosts(r->in->t) > DCQCN_MAX_HOSTS)
 		p->why = IBCC_PREDICTION_LARGE;
 	p->roots_why = p->why;
 	if (p->why == IBCC_PREDICTION_NO_CONGESTION)
 		return 0;
 	if (p->why == IBCC_PREDICTION_TELLS) {
 		p->basis = IBCC_PREDICTION_HISTORY;
-		rc = engine ? by_engine(r, true) : by_fluid(r);
+		rc = by_engine(r, true);
 		if (rc == -EDOM)
 			p->why = IBCC_PREDICTION_REPLAY;
 		else if (rc == -EXDEV)
@@ -490,7 +430,7 @@ static int run(struct predictor *r)
 			return rc;
 	}
 	p->roots_why = p->why;
-	if (!engine || r->in->dcqcn)
+	if (r->in->dcqcn)
 		return 0;
 	p->basis = IBCC_PREDICTION_NONE;
 	if (p->elsewhere > ROOT_ELSEWHERE)

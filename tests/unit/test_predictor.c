@@ -255,7 +255,7 @@ static void the_next_does_not_wait(void **state)
 	assert_int_equal(ibcc_predictor_begin(f->p, &f->c, NULL, held_up, &go), 0);
 	while (!told) { /* then only its end is left */
 		o = ibcc_predictor_tell(f->p, 0);
-		told = json_object_get(o, "method") != NULL;
+		told = json_object_get(o, "basis") != NULL;
 		json_decref(o);
 		sched_yield();
 	}
@@ -419,7 +419,7 @@ static void what_if_is_for_all_who_are_held(void **state)
 	json_decref(set);
 }
 
-/* More CPU time would not help: such a fabric has no packets on the twin. */
+/* More CPU time would not help: such a fabric has too many packets. */
 static void dcqcn_is_not_tried_on_large_fabrics(void **state)
 {
 	static struct ibcc_topo_node node[1001];

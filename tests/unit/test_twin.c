@@ -132,7 +132,7 @@ static void what_is_recommended(void **state)
 		{ true, 1100, 100, 300, false, false, true, true },
 		{ true, 900, 100, 120, true, false, false, false },
 		{ false, 989, 100, 89, false, false, true, true },
-		/* No packets, as with fluid rates. */
+		/* No packets. */
 		{ true, 989, 0, 0, true, false, false, false },
 		{ true, 991, 0, 0, false, false, true, true },
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The fluid model, and the columns of inferred traffic, against the packet engine's own counts. */
+/* The columns of inferred traffic against the packet engine's own counts. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,23 +11,16 @@
 
 #include <cmocka.h>
 
-#include <ibcc/agents.h>
-#include <ibcc/cycle.h>
-#include <ibcc/fluid.h>
-#include <ibcc/ideal.h>
 #include <ibcc/loads.h>
-#include <ibcc/twin.h>
+#include <ibcc/traffic.h>
 
-#include "perftest/bench/live.h"
 #include "perftest/bench/truth.h"
 #include "perftest/lab/draw.h"
-#include "perftest/lab/individual.h"
 #include "perftest/lab/predict.h"
 
 #define MS IBCC_PS_PER_MS
 /* Draws that decided nothing. */
-#define SEED  89001u
-#define DRAWS 12u
+#define SEED 89001u
 
 static int by_value(const void *a, const void *b)
 {
@@ -47,134 +40,6 @@ static void load(uint64_t seed, struct ibcc_scenario *s)
 	for (uint32_t i = 0; i < s->n_events; i++)
 		if (s->event[i].kind == IBCC_EVENT_SINK_RATE && !s->event[i].value)
 			s->event[i].at_ps = UINT64_MAX;
-}
-
-static int keep(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_applier *a)
-{
-	(void)pass;
-	(void)a;
-	ibcc_settings_fini(arg);
-	return ibcc_settings_copy(arg, &c->actual);
-}
-
-/* What the loop ends with. */
-static void tune(const struct ibcc_scenario *s, struct ibcc_settings *end)
-{
-	struct ibcc_live_options o;
-	struct ibcc_live_result live;
-	struct ibcc_measure m;
-
-	ibcc_live_defaults(&o);
-	o.each = keep;
-	o.arg = end;
-	assert_int_equal(ibcc_live_run(s, &o, 0, &m, &live), 0);
-	ibcc_live_result_fini(&live);
-	ibcc_measure_fini(&m);
-}
-
-struct flows {
-	const struct ibcc_scenario *s;
-	struct ibcc_traffic t;
-	const struct ibcc_truth *truth;
-};
-
-static int add_pair(void *arg, const struct ibcc_ideal_pair *p)
-{
-	struct flows *f = arg;
-	const struct ibcc_model *m = &f->s->model;
-	uint32_t dst = f->s->topo->node[p->dst_node].first_port + 1;
-	struct ibcc_traffic_pair *q;
-	int rc;
-
-	q = ibcc_traffic_add(&f->t, f->s->topo, p->src_port, dst, &rc);
-	if (!q)
-		return rc;
-	q->demand = p->demand_mbps * (m->packet_bytes + m->header_bytes) / m->packet_bytes;
-	q->carried = q->demand;
-	for (uint32_t r = 0; r < f->truth->n_roots && q->root == IBCC_NONE; r++)
-		if (ibcc_traffic_passes(&f->t, q, f->truth->root[r].port))
-			q->root = r;
-	return 0;
-}
-
-/* The rate that a slow receiver takes, headers included. */
-static uint32_t sink_mbps(const struct ibcc_scenario *s, uint32_t root_port)
-{
-	uint32_t rate = s->topo->port[root_port].rate_mbps;
-	const struct ibcc_topo_port *peer = &s->topo->port[s->topo->port[root_port].peer];
-
-	for (uint32_t i = 0; i < s->n_events; i++)
-		if (s->event[i].kind == IBCC_EVENT_SINK_RATE && s->event[i].value &&
-		    ibcc_topo_find_desc(s->topo, s->event[i].node) == peer->node)
-			rate = s->event[i].value;
-	return rate;
-}
-
-/* -1: without congestion. */
-static double fluid_off(uint64_t seed)
-{
-	struct ibcc_scenario s;
-	struct ibcc_settings end = { 0 };
-	struct ibcc_truth truth;
-	struct flows f = { .s = &s, .truth = &truth };
-	struct ibcc_traffic_root root[16] = { { 0 } };
-	struct ibcc_measure m;
-	bool holds[16];
-	double *rate, sum = 0, got = 0, wire;
-
-	load(seed, &s);
-	assert_int_equal(ibcc_truth_find(&s, 20 * MS, &truth), 0);
-	if (!truth.n_roots) {
-		ibcc_truth_fini(&truth);
-		ibcc_scenario_fini(&s);
-		return -1;
-	}
-	s.duration_ps = 100 * MS;
-	s.measure_from_ps = 99 * MS;
-	tune(&s, &end);
-	s.measure_from_ps = 60 * MS;
-	assert_int_equal(ibcc_individual_run(&s, &end, &m), 0);
-	assert_int_equal(ibcc_ideal_pairs(&s, 20 * MS, add_pair, &f), 0);
-	for (uint32_t i = 0; i < truth.n_roots && i < 16; i++) {
-		root[i] = (struct ibcc_traffic_root){ .port = truth.root[i].port,
-						      .kind = truth.root[i].kind,
-						      .rate_mbps =
-							      sink_mbps(&s, truth.root[i].port) };
-		holds[i] = true;
-	}
-	rate = calloc(f.t.n_pairs + 1u, sizeof(*rate));
-	assert_non_null(rate);
-	assert_int_equal(ibcc_fluid_solve(s.topo, &f.t, truth.n_roots, root, holds, rate), 0);
-	for (uint32_t i = 0; i < f.t.n_pairs; i++)
-		sum += rate[i];
-	wire = (double)(s.model.packet_bytes + s.model.header_bytes) / s.model.packet_bytes;
-	for (uint32_t i = 0; i < m.n_flows; i++)
-		got += m.flow[i].throughput_mbps * wire;
-	free(rate);
-	ibcc_traffic_fini(&f.t);
-	ibcc_measure_fini(&m);
-	ibcc_settings_fini(&end);
-	ibcc_truth_fini(&truth);
-	ibcc_scenario_fini(&s);
-	return fabs(sum / got - 1);
-}
-
-/* True flows, and what the loop ends with: the total to 1 % in the median, 10 % in nine of ten. */
-static void fluid_of_true_flows(void **state)
-{
-	double off[DRAWS];
-	unsigned int n = 0;
-
-	(void)state;
-	for (uint64_t seed = SEED; n < DRAWS; seed++) {
-		off[n] = fluid_off(seed);
-		n += off[n] >= 0;
-	}
-	qsort(off, n, sizeof(*off), by_value);
-	print_message("fluid off by %.4f in the median, %.4f in nine of ten\n", off[n / 2],
-		      off[n * 9 / 10]);
-	assert_true(off[n / 2] <= 0.01);
-	assert_true(off[n * 9 / 10] <= 0.10);
 }
 
 /* Bytes so far on each port and of each flow. */
@@ -338,7 +203,6 @@ static void columns_of_roots(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fluid_of_true_flows),
 		cmocka_unit_test(columns_of_roots),
 	};
 
