@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* What the twin says of latency, against arithmetic, and which plans are recommended. */
+/* What the twin says of latency, against arithmetic; that large fabrics have one; and which plans
+ * are recommended.
+ */
+#include <math.h>
 #include <string.h>
 
 #include <ibcc/prediction.h>
+#include <ibcc/route.h>
 #include <ibcc/twin.h>
 
 #include "fabrics.h"
@@ -115,6 +119,64 @@ static void dcqcn_empties_buffers(void **state)
 	ibcc_topo_free(t);
 }
 
+static void load(struct ibcc_loads *l, const struct ibcc_topo *t, uint32_t from, uint32_t to,
+		 double mbps)
+{
+	struct ibcc_route r;
+
+	assert_int_equal(ibcc_route_follow(t, fabric_port(t, from, 1),
+					   t->port[fabric_port(t, to, 1)].lid, &r),
+			 0);
+	for (unsigned int i = 0; i < r.n; i++)
+		l->mbps[r.out[i]] += mbps;
+}
+
+/* 1058 adapters, of which one waits for a slow receiver. A prediction without a change: all goes
+ * on, with packets and so with a latency, also of those that have no packets themselves.
+ */
+static void a_large_fabric(void **state)
+{
+	enum { M = 46, FROM = 0, SLOW = 500, VICTIM = 700 };
+	struct ibcc_topo *t = fabric_tree2(M);
+	struct ibcc_loads before, now;
+	struct ibcc_settings none;
+	struct ibcc_root root = { .port = t->port[fabric_port(t, SLOW, 1)].peer,
+				  .kind = IBCC_CONGESTION_OUTPUT };
+	struct ibcc_prediction_in in = { .t = t,
+					 .before = &before,
+					 .now = &now,
+					 .n_roots = 1,
+					 .root = &root,
+					 .actual = &none,
+					 .wanted = &none,
+					 .budget_ns = UINT64_MAX / 2 };
+	struct ibcc_prediction p;
+
+	(void)state;
+	assert_int_equal(ibcc_settings_init(&none, t), 0);
+	assert_int_equal(ibcc_loads_init(&before, t->n_ports), 0);
+	assert_int_equal(ibcc_loads_init(&now, t->n_ports), 0);
+	before.n = now.n = IBCC_RECENT;
+	load(&before, t, FROM, SLOW, 4000);
+	load(&before, t, FROM, VICTIM, 2000);
+	load(&now, t, FROM, SLOW, 1000);
+	load(&now, t, FROM, VICTIM, 500);
+	now.wait[fabric_port(t, FROM, 1)] = 0.95;
+	for (uint32_t i = 100; i < 200; i++) {
+		load(&before, t, i, i + 100, 3000);
+		load(&now, t, i, i + 100, 3000);
+	}
+	assert_int_equal(ibcc_predict(&in, &p), 0);
+	assert_true(p.known);
+	assert_true(near(p.total.expected_mbps, 301500));
+	assert_true(p.now_us > 1 && fabs(p.expected_us / p.now_us - 1) < 0.1);
+	ibcc_prediction_fini(&p);
+	ibcc_loads_fini(&before);
+	ibcc_loads_fini(&now);
+	ibcc_settings_fini(&none);
+	ibcc_topo_free(t);
+}
+
 /* A plan that costs more than 1 % of the total is recommended only to those who prefer latency, if
  * it reduces latency by more than 10 %. Any other plan is recommended, whatever latency does.
  */
@@ -159,6 +221,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_idle_fabric),
 		cmocka_unit_test(dcqcn_empties_buffers),
+		cmocka_unit_test(a_large_fabric),
 		cmocka_unit_test(what_is_recommended),
 	};
 
