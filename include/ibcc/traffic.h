@@ -66,6 +66,14 @@ void ibcc_traffic_fini(struct ibcc_traffic *t);
 struct ibcc_traffic_pair *ibcc_traffic_add(struct ibcc_traffic *t, const struct ibcc_topo *topo,
 					   uint32_t src, uint32_t dst, int *err);
 
+/* All-to-all traffic: each host sends to `peers` others, or to all where there are no more, at
+ * distances in the list of hosts that are as equal as can be. So each host also receives from as
+ * many. All pairs have the same rate, at which the fullest link is busy by the share `busy`. Pairs
+ * that the tables do not join are left out. *out needs ibcc_traffic_fini() after 0. -ENOMEM.
+ */
+int ibcc_traffic_all(const struct ibcc_topo *t, uint32_t peers, double busy,
+		     struct ibcc_traffic *out);
+
 /* Of a pair: does it pass a port? */
 bool ibcc_traffic_passes(const struct ibcc_traffic *t, const struct ibcc_traffic_pair *p,
 			 uint32_t port);

@@ -116,55 +116,6 @@ static int predict(const struct ibcc_advise_in *in, const struct ibcc_dcqcn *dcq
 	return 0;
 }
 
-/* Each host sends to the hosts at equal distances from it in the list of hosts. */
-static int add_all(const struct ibcc_topo *t, struct ibcc_traffic *all)
-{
-	uint32_t *host = calloc(t->n_endports + 1u, sizeof(*host)), n = 0, step;
-	int rc = host ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; !rc && i < t->n_endports; i++)
-		if (!ibcc_topo_is_switch(t, t->port[t->endport[i]].node) &&
-		    t->port[t->endport[i]].peer != IBCC_NONE)
-			host[n++] = t->endport[i];
-	step = n > PEERS ? (n - 1) / PEERS : 1;
-	for (uint32_t i = 0; i < n && !rc; i++)
-		for (uint32_t k = step; k < n && !rc; k += step) {
-			struct ibcc_traffic_pair *p =
-				ibcc_traffic_add(all, t, host[i], host[(i + k) % n], &rc);
-
-			if (p)
-				p->demand = 1;
-			if (rc == -ENOENT) /* a part of the fabric that the tables do not reach */
-				rc = 0;
-		}
-	free(host);
-	return rc;
-}
-
-/* Scales the demands until the fullest link is busy by BUSY. */
-static int scale(const struct ibcc_topo *t, struct ibcc_traffic *all)
-{
-	double *load = calloc(t->n_ports + 1u, sizeof(*load)), most = 0;
-
-	if (!load)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < all->n_pairs; i++)
-		for (uint32_t k = 0; k < all->pair[i].hops; k++) {
-			uint32_t port = all->hop[all->pair[i].first_hop + k];
-
-			load[port] += 1;
-			if (t->port[port].rate_mbps)
-				most = fmax(most, load[port] / t->port[port].rate_mbps);
-		}
-	for (uint32_t i = 0; i < all->n_pairs; i++) {
-		all->pair[i].root = IBCC_NONE;
-		all->pair[i].demand = most > 0 ? BUSY / most : 0;
-		all->pair[i].carried = all->pair[i].demand;
-	}
-	free(load);
-	return 0;
-}
-
 static double sum_of(const struct ibcc_traffic *t, const double *mbps)
 {
 	double sum = 0;
@@ -197,7 +148,7 @@ static int run_all(const struct ibcc_twin_in *in, double *share)
 
 static int try_quiet(const struct ibcc_advise_in *in, const struct ibcc_dcqcn *d, double *share)
 {
-	struct ibcc_traffic all = { 0 };
+	struct ibcc_traffic all;
 	const struct ibcc_twin_in twin = {
 		.t = in->p.t,
 		.traffic = &all,
@@ -209,12 +160,11 @@ static int try_quiet(const struct ibcc_advise_in *in, const struct ibcc_dcqcn *d
 		.arg = in->p.arg,
 		.until_ns = in->p.cpu_ns ? in->p.cpu_ns(in->p.arg) + in->p.budget_ns / 2 : 0,
 	};
-	int rc = add_all(in->p.t, &all);
+	int rc = ibcc_traffic_all(in->p.t, PEERS, BUSY, &all);
 
-	if (!rc)
-		rc = scale(in->p.t, &all);
-	if (!rc)
-		rc = run_all(&twin, share);
+	if (rc)
+		return rc;
+	rc = run_all(&twin, share);
 	ibcc_traffic_fini(&all);
 	return rc == -ECANCELED ? 0 : rc;
 }

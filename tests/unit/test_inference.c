@@ -380,6 +380,48 @@ static void who_contributes_may_matter(void **state)
 	end(&f, &out);
 }
 
+/* All-to-all traffic: each host sends to as many others as are asked for and receives from as many,
+ * also where twice as many less two would divide evenly (32 hosts). The fullest link is as busy as
+ * asked for.
+ */
+static void all_to_all(void **state)
+{
+	static const struct {
+		uint32_t ports, peers, each; /* of a tree of ports * ports / 2 hosts */
+	} c[] = { { 4, 16, 7 }, { 6, 16, 16 }, { 8, 16, 16 }, { 8, 31, 31 }, { 10, 16, 16 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+		struct ibcc_topo *t = fabric_tree2(c[i].ports);
+		uint32_t n = c[i].ports * c[i].ports / 2;
+		double *load = calloc(t->n_ports, sizeof(*load)), most = 0;
+		struct ibcc_traffic all;
+
+		assert_non_null(load);
+		assert_int_equal(ibcc_traffic_all(t, c[i].peers, 0.8, &all), 0);
+		for (uint32_t h = 0; h < n; h++) {
+			uint32_t port = fabric_port(t, h, 1), sends = 0, receives = 0;
+
+			for (uint32_t k = 0; k < all.n_pairs; k++) {
+				assert_int_not_equal(all.pair[k].src, all.pair[k].dst);
+				sends += all.pair[k].src == port;
+				receives += all.pair[k].dst == port;
+			}
+			assert_int_equal(sends, c[i].each);
+			assert_int_equal(receives, c[i].each);
+		}
+		for (uint32_t k = 0; k < all.n_pairs; k++)
+			for (uint32_t hop = 0; hop < all.pair[k].hops; hop++)
+				load[all.hop[all.pair[k].first_hop + hop]] += all.pair[k].carried;
+		for (uint32_t k = 0; k < t->n_ports; k++)
+			most = fmax(most, load[k]);
+		assert_true(fabs(most - 0.8 * QDR_MBPS) < 1);
+		ibcc_traffic_fini(&all);
+		free(load);
+		ibcc_topo_free(t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -388,6 +430,7 @@ int main(void)
 		cmocka_unit_test(loads_are_met),
 		cmocka_unit_test(numbers_of_hosts_do_not_count),
 		cmocka_unit_test(large_fabrics_are_sparse),
+		cmocka_unit_test(all_to_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
