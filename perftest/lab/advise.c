@@ -5,11 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include <ibcc/cycle.h>
-#include <ibcc/link.h>
 #include <ibcc/measure.h>
 
-#include "perftest/bench/live.h"
+#include "perftest/bench/statics.h"
+#include "perftest/bench/watch.h"
 #include "perftest/lab/draw.h"
 #include "perftest/lab/predict.h"
 
@@ -20,54 +19,6 @@
 #define MEASURE_MS 16u
 #define KB         1000u
 #define UNIT_MBPS  25000u /* Alibaba's thresholds and increases are for each so much */
-
-struct watch {
-	const struct ibcc_scenario *s;
-	struct ibcc_dcqcn_rp rp;
-	struct ibcc_advise_case *out;
-};
-
-static int advise(struct watch *w, const struct ibcc_cycle *c, const struct ibcc_memory *memory)
-{
-	struct ibcc_loads now;
-	struct ibcc_advise_in in = { .p = { .t = c->topo,
-					    .before = &memory->quiet,
-					    .now = &now,
-					    .age_ns = c->snapshot.t_ns - memory->quiet_ns,
-					    .n_roots = c->estimate.n_roots,
-					    .root = c->estimate.root,
-					    .packet_bytes = c->estimate.root[0].packet_bytes,
-					    .actual = &c->actual,
-					    .wanted = &c->actual,
-					    .buffer_bytes = w->s->model.buffer_bytes,
-					    .budget_ns = UINT64_MAX / 2 },
-				     .rp = &w->rp };
-	int rc = ibcc_memory_now(memory, c->topo, &now, &in.p.moved);
-
-	if (rc)
-		return rc;
-	rc = ibcc_advise(&in, &w->out->a);
-	if (!rc) {
-		struct ibcc_prediction keep = w->out->a.p;
-
-		ibcc_prediction_fini(&keep);
-		w->out->a.p.root = w->out->a.p.open = NULL;
-		w->out->a.p.sent_mbps = NULL;
-	}
-	w->out->congested = !rc;
-	ibcc_loads_fini(&now);
-	return rc;
-}
-
-static int each(void *arg, uint32_t pass, const struct ibcc_cycle *c,
-		const struct ibcc_memory *memory)
-{
-	struct watch *w = arg;
-
-	if (pass < LOOK_MS || w->out->congested || !c->estimate.n_roots)
-		return 0;
-	return advise(w, c, memory);
-}
 
 static uint32_t fastest_mbps(const struct ibcc_topo *t)
 {
@@ -102,8 +53,6 @@ static int run(struct ibcc_scenario *s, const struct ibcc_dcqcn_profile *p,
 			if (s->flow[i].kind != IBCC_FLOW_HOT)
 				out->victims_mbps[as] += m.flow[i].throughput_mbps;
 		}
-		if (as == IBCC_ADVISE_BEST)
-			out->best = *p;
 	}
 	ibcc_measure_fini(&m);
 	return 0;
@@ -126,27 +75,23 @@ static int run_alibaba(struct ibcc_scenario *s, struct ibcc_advise_case *out)
 	return rc;
 }
 
-/* Thresholds as shares of the buffer of one input, in sixteenths. */
+/* Any profile that was tried can be the best one, off included. */
 static int search(struct ibcc_scenario *s, struct ibcc_advise_case *out)
 {
-	static const struct {
-		uint32_t min, max;
-	} range[] = { { 1, 4 },  { 1, 16 }, { 1, 64 }, { 4, 16 },
-		      { 4, 64 }, { 8, 16 }, { 8, 32 }, { 16, 64 } };
-	static const uint8_t percent[] = { 1, 5, 25, 100 };
-	uint32_t unit = s->model.buffer_bytes / 16;
 	int rc = 0;
 
-	out->share[IBCC_ADVISE_BEST] = out->share[IBCC_ADVISE_OFF];
-	out->total_mbps[IBCC_ADVISE_BEST] = out->total_mbps[IBCC_ADVISE_OFF];
-	out->victims_mbps[IBCC_ADVISE_BEST] = out->victims_mbps[IBCC_ADVISE_OFF];
-	for (size_t i = 0; i < sizeof(range) / sizeof(*range); i++)
-		for (size_t k = 0; k < sizeof(percent) && !rc; k++)
-			rc = run(s,
-				 &(struct ibcc_dcqcn_profile){ .min = range[i].min * unit,
-							       .max = range[i].max * unit,
-							       .percent = percent[k] },
-				 IBCC_ADVISE_BEST, out);
+	for (uint32_t i = 0; i < IBCC_STATICS && !rc; i++) {
+		struct ibcc_dcqcn_profile p = ibcc_statics_profile(i, s->model.buffer_bytes);
+
+		rc = run(s, &p, IBCC_ADVISE_BEST, out);
+	}
+	for (int i = 0; i < IBCC_ADVISE_BEST; i++) {
+		if (!(out->share[i] > out->share[IBCC_ADVISE_BEST]))
+			continue;
+		out->share[IBCC_ADVISE_BEST] = out->share[i];
+		out->total_mbps[IBCC_ADVISE_BEST] = out->total_mbps[i];
+		out->victims_mbps[IBCC_ADVISE_BEST] = out->victims_mbps[i];
+	}
 	return rc;
 }
 
@@ -175,7 +120,6 @@ int ibcc_advise_draw(uint64_t seed, bool wide, struct ibcc_advise_case *out,
 		     struct ibcc_yaml_errors *e)
 {
 	struct ibcc_scenario s;
-	struct watch w = { .out = out, .s = &s };
 	int rc = ibcc_draw_load_hdr(seed, &s, e);
 
 	*out = (struct ibcc_advise_case){ .source_only = seed & 1 };
@@ -184,14 +128,13 @@ int ibcc_advise_draw(uint64_t seed, bool wide, struct ibcc_advise_case *out,
 	if (rc)
 		return rc;
 	out->buffer_bytes = s.model.buffer_bytes;
-	ibcc_dcqcn_rp_defaults(&w.rp);
-	s.model.dcqcn.rp = w.rp;
+	ibcc_dcqcn_rp_defaults(&s.model.dcqcn.rp);
 	memset(s.model.dcqcn.sl2profile, 1, sizeof(s.model.dcqcn.sl2profile));
 	s.duration_ps = RUN_MS * MS;
 	s.measure_from_ps = MEASURE_MS * MS;
 	rc = ibcc_predict_vary(&s, seed & 2 ? IBCC_PREDICT_V2 : IBCC_PREDICT_V1);
 	if (!rc)
-		rc = ibcc_predict_look(&s, LOOK_MS, each, &w);
+		rc = ibcc_watch_advise(&s, LOOK_MS, &out->congested, &out->a);
 	if (!rc)
 		rc = run_all(&s, wide, out);
 	ibcc_scenario_fini(&s);

@@ -16,7 +16,7 @@ enum ibcc_advise_profile {
 	IBCC_ADVISE_ROCE,    /* NVIDIA's default for RoCE: 150 to 1500 KB, taken as up to 100 % */
 	IBCC_ADVISE_ALIBABA, /* 100 to 400 KB for each 25 Gb/s, 20 % */
 	IBCC_ADVISE_FORMULA, /* advised or not */
-	IBCC_ADVISE_BEST,    /* of the grid, off included */
+	IBCC_ADVISE_BEST,    /* of these and of statics.h */
 	IBCC_N_ADVISE,
 };
 
@@ -29,7 +29,6 @@ struct ibcc_advise_case {
 	 * what all flows together, and those that do not go to hotspots, deliver. NAN: not run.
 	 */
 	double share[IBCC_N_ADVISE], total_mbps[IBCC_N_ADVISE], victims_mbps[IBCC_N_ADVISE];
-	struct ibcc_dcqcn_profile best; /* percent 0: off */
 };
 
 /* What the fabric has if its operator follows the advice. */

@@ -34,13 +34,19 @@ struct work {
 	struct ibcc_advise_case *one;
 };
 
+/* Of values; until end_mean(), their sum and the sum of their squares. */
+struct mean {
+	double mean, deviation;
+};
+
 /* Over all fabrics; FOLLOWED is what the advice leads to. */
 enum { FOLLOWED = IBCC_N_ADVISE, N_WAYS };
 
 struct sums {
 	uint64_t n, congested, on, harmed[N_WAYS], gained[N_WAYS];
 	double share[N_WAYS], total[N_WAYS], victims[N_WAYS]; /* means; the last two over off's */
-	double of_best, of_best_deviation;
+	/* Shares of the best, and by how much that of the advice is above that of off. */
+	struct mean of_best[N_WAYS], over_off;
 };
 
 static int draw(void *arg, uint64_t i, struct ibcc_yaml_errors *e)
@@ -50,6 +56,41 @@ static int draw(void *arg, uint64_t i, struct ibcc_yaml_errors *e)
 	return ibcc_advise_draw(w->seed + i, w->search, &w->one[i], e);
 }
 
+/* What a fabric has in a way: an index of its arrays. A fabric without congestion has no profile of
+ * the formula.
+ */
+static int profile_of(const struct ibcc_advise_case *c, int way)
+{
+	int k = way == FOLLOWED ? (int)ibcc_advise_followed(c) : way;
+
+	return k == IBCC_ADVISE_FORMULA && isnan(c->share[k]) ? IBCC_ADVISE_OFF : k;
+}
+
+static void count_in(struct mean *m, double v)
+{
+	m->mean += v;
+	m->deviation += v * v;
+}
+
+static void end_mean(struct mean *m, uint64_t n)
+{
+	double square;
+
+	m->mean /= (double)n;
+	square = m->deviation / (double)n - m->mean * m->mean;
+	m->deviation = square < 0 ? 0 : sqrt(square);
+}
+
+static double error_of(const struct mean *m, uint64_t n)
+{
+	return m->deviation / sqrt((double)n);
+}
+
+static double of_best(const struct ibcc_advise_case *c, int way)
+{
+	return c->share[profile_of(c, way)] / c->share[IBCC_ADVISE_BEST];
+}
+
 static void add(struct sums *s, const struct ibcc_advise_case *c)
 {
 	double off = c->share[IBCC_ADVISE_OFF];
@@ -57,45 +98,34 @@ static void add(struct sums *s, const struct ibcc_advise_case *c)
 	s->congested += c->congested;
 	s->on += ibcc_advise_followed(c) != IBCC_ADVISE_OFF;
 	for (int i = 0; i < N_WAYS; i++) {
-		int k = i == FOLLOWED ? (int)ibcc_advise_followed(c) : i;
+		int k = profile_of(c, i);
 
-		/* A fabric without congestion has no profile of the formula. */
-		if (k == IBCC_ADVISE_FORMULA && isnan(c->share[k]))
-			k = IBCC_ADVISE_OFF;
 		s->share[i] += c->share[k];
 		s->total[i] += c->total_mbps[k] / c->total_mbps[IBCC_ADVISE_OFF];
 		s->victims[i] += c->victims_mbps[k] / c->victims_mbps[IBCC_ADVISE_OFF];
 		s->harmed[i] += ibcc_drawn_harmed(c->share[k], off);
 		s->gained[i] += c->share[k] > off * (1 + IBCC_DRAWN_MAY_LOSE);
+		count_in(&s->of_best[i], of_best(c, i));
 	}
-}
-
-static double of_best(const struct ibcc_advise_case *c)
-{
-	return c->share[ibcc_advise_followed(c)] / c->share[IBCC_ADVISE_BEST];
+	count_in(&s->over_off, of_best(c, FOLLOWED) - of_best(c, IBCC_ADVISE_OFF));
 }
 
 /* Fabrics in which nothing was offered do not count. */
 static void sum_up(const struct work *w, struct sums *s)
 {
-	double squares = 0;
-
 	*s = (struct sums){ 0 };
-	for (uint64_t i = 0; i < w->n; i++) {
-		if (!(w->one[i].share[IBCC_ADVISE_OFF] > 0))
-			continue;
-		s->n++;
-		add(s, &w->one[i]);
-		s->of_best += of_best(&w->one[i]);
-		squares += of_best(&w->one[i]) * of_best(&w->one[i]);
-	}
+	for (uint64_t i = 0; i < w->n; i++)
+		if (w->one[i].share[IBCC_ADVISE_OFF] > 0) {
+			s->n++;
+			add(s, &w->one[i]);
+		}
 	for (int i = 0; i < N_WAYS && s->n; i++) {
 		s->share[i] /= (double)s->n;
 		s->total[i] /= (double)s->n;
 		s->victims[i] /= (double)s->n;
+		end_mean(&s->of_best[i], s->n);
 	}
-	s->of_best /= (double)s->n;
-	s->of_best_deviation = sqrt(fmax(squares / (double)s->n - s->of_best * s->of_best, 0));
+	end_mean(&s->over_off, s->n);
 }
 
 static bool is_harmless(const struct sums *s)
@@ -105,7 +135,9 @@ static bool is_harmless(const struct sums *s)
 
 static bool is_near(const struct sums *s)
 {
-	return ibcc_random_mean_holds(s->of_best, s->of_best_deviation, s->n, OF_BEST);
+	const struct mean *m = &s->of_best[FOLLOWED];
+
+	return ibcc_random_mean_holds(m->mean, m->deviation, s->n, OF_BEST);
 }
 
 static const char *const names[N_WAYS] = {
@@ -120,8 +152,9 @@ static const char *const names[N_WAYS] = {
 static int print_table(const struct work *w, const struct sums *s)
 {
 	static const struct ibcc_table_column columns[] = {
-		{ "PROFILE", false },  { "SHARE %", true }, { "TOTAL %", true },
-		{ "VICTIMS %", true }, { "GAIN", true },    { "HARM", true },
+		{ "PROFILE", false },  { "SHARE %", true },   { "TOTAL %", true },
+		{ "VICTIMS %", true }, { "GAIN", true },      { "HARM", true },
+		{ "OF BEST %", true }, { "STD. ERR.", true },
 	};
 	enum { N = sizeof(columns) / sizeof(*columns) };
 	struct libscols_table *t = ibcc_table_new(columns, N, stdout);
@@ -139,6 +172,9 @@ static int print_table(const struct work *w, const struct sums *s)
 		ibcc_table_number(100 * (s->victims[i] - 1), buf[3], IBCC_CELL_BYTES);
 		snprintf(buf[4], IBCC_CELL_BYTES, "%llu", (unsigned long long)s->gained[i]);
 		snprintf(buf[5], IBCC_CELL_BYTES, "%llu", (unsigned long long)s->harmed[i]);
+		cell[6] = ibcc_table_number(100 * s->of_best[i].mean, buf[6], IBCC_CELL_BYTES);
+		cell[7] = ibcc_table_number(100 * error_of(&s->of_best[i], s->n), buf[7],
+					    IBCC_CELL_BYTES);
 		rc = ibcc_table_add(t, cell);
 	}
 	return ibcc_table_end(t, rc);
@@ -154,8 +190,10 @@ static int print(const struct work *w, const struct sums *s)
 	printf("harmed by more than 1 %%: %llu (at most 1 %%): %s\n",
 	       (unsigned long long)s->harmed[FOLLOWED], is_harmless(s) ? "ok" : "NO");
 	if (w->search)
-		printf("of the best static profile: %.1f %% (at least %.0f %%): %s\n",
-		       100 * s->of_best, 100 * OF_BEST, is_near(s) ? "ok" : "NO");
+		printf("of the best static profile: %.1f %% (at least %.0f %%): %s\n"
+		       "more than without DCQCN: %.2f %% of the best, standard error %.2f\n",
+		       100 * s->of_best[FOLLOWED].mean, 100 * OF_BEST, is_near(s) ? "ok" : "NO",
+		       100 * s->over_off.mean, 100 * error_of(&s->over_off, s->n));
 	return rc;
 }
 
@@ -173,12 +211,13 @@ static json_t *case_json(uint64_t seed, const struct ibcc_advise_case *c)
 	const struct ibcc_prediction *p = &c->a.p;
 
 	return json_pack(
-		"{sI sb sb si si si si si sf so so so so so so}", "seed", (json_int_t)seed,
+		"{sI sb sb si si si si si si sf so sf sf so so so so so}", "seed", (json_int_t)seed,
 		"source_only", (int)c->source_only, "congested", (int)c->congested, "verdict",
-		(int)c->a.verdict, "percent", (int)c->a.profile.percent, "min_bytes",
-		(int)c->a.profile.min_bytes, "max_bytes", (int)c->a.profile.max_bytes, "senders",
-		(int)c->a.root.n, "mark_share", c->a.profile.mark_share, "quiet",
-		ibcc_report_number(c->a.quiet), "total_predicted",
+		(int)c->a.verdict, "why", (int)p->why, "percent", (int)c->a.profile.percent,
+		"min_bytes", (int)c->a.profile.min_bytes, "max_bytes", (int)c->a.profile.max_bytes,
+		"senders", (int)c->a.root.n, "mark_share", c->a.profile.mark_share, "quiet",
+		ibcc_report_number(c->a.quiet), "worst_total", c->a.worst_total, "worst_victims",
+		c->a.worst_victims, "total_predicted",
 		p->known ? json_real(p->total.expected_mbps / p->total.now_mbps) : json_null(),
 		"victims_predicted",
 		p->known && p->victims.now_mbps > 0
@@ -198,8 +237,9 @@ static int print_json(const struct work *w, const struct sums *s, bool ok)
 		json_pack("{si ss sI sI sI sI sf so so sb}", "schema", 1, "experiment", "advise",
 			  "seed", (json_int_t)w->seed, "congested", (json_int_t)s->congested, "on",
 			  (json_int_t)s->on, "harmed", (json_int_t)s->harmed[FOLLOWED], "share",
-			  s->share[FOLLOWED], "of_best", ibcc_report_number(s->of_best), "cases",
-			  all, "ok", (int)ok),
+			  s->share[FOLLOWED], "of_best",
+			  ibcc_report_number(s->of_best[FOLLOWED].mean), "cases", all, "ok",
+			  (int)ok),
 		false, stdout);
 }
 
@@ -235,7 +275,7 @@ static const struct ibcc_option options[] = {
 	IBCC_OPTION_RANDOM(struct options, n),
 	IBCC_OPTION_SEED(struct options, seed, 0),
 	{ "search", 0, IBCC_OPTION_FLAG, NULL,
-	  "also try the defaults for RoCE, Alibaba's\nvalues and a grid of static profiles",
+	  "also try the defaults for RoCE, Alibaba's\nvalues and six static profiles",
 	  .at = offsetof(struct options, search) },
 	IBCC_OPTION_JSON(struct options),
 	IBCC_OPTION_JOBS(struct options, jobs),

@@ -12,7 +12,7 @@
 #include <ibcc/now.h>
 #include <ibcc/twin.h>
 
-#include "perftest/bench/live.h"
+#include "perftest/bench/watch.h"
 #include "perftest/lab/draw.h"
 
 #define MS IBCC_PS_PER_MS
@@ -238,50 +238,6 @@ static int each(void *arg, uint32_t pass, const struct ibcc_cycle *c,
 	return predict(w, c, memory);
 }
 
-struct looking {
-	struct ibcc_memory memory;
-	ibcc_predict_each *each;
-	void *arg;
-};
-
-static int remember(void *arg, uint32_t pass, struct ibcc_cycle *c, struct ibcc_applier *a)
-{
-	struct looking *l = arg;
-	int rc = 0;
-
-	(void)a;
-	if (!l->memory.quiet.mbps)
-		rc = ibcc_memory_init(&l->memory, c->topo->n_ports);
-	if (rc || !c->decided)
-		return rc;
-	ibcc_memory_add(&l->memory, c->topo, &c->snapshot, &c->estimate, &c->actual);
-	return l->each(l->arg, pass, c, &l->memory);
-}
-
-int ibcc_predict_look(const struct ibcc_scenario *s, uint32_t ms, ibcc_predict_each *look,
-		      void *arg)
-{
-	struct looking l = { .each = look, .arg = arg };
-	struct ibcc_scenario copy = *s;
-	struct ibcc_live_options o;
-	struct ibcc_live_result live;
-	struct ibcc_measure m;
-	int rc;
-
-	copy.duration_ps = (ms + 3) * MS + MS / 2;
-	copy.measure_from_ps = copy.duration_ps - MS;
-	ibcc_live_defaults(&o);
-	o.dry = true;
-	o.each = remember;
-	o.arg = &l;
-	rc = ibcc_live_run(&copy, &o, 0, &m, &live);
-	ibcc_live_result_fini(&live);
-	if (!rc)
-		ibcc_measure_fini(&m);
-	ibcc_memory_fini(&l.memory);
-	return rc;
-}
-
 /* Bytes so far: of adapters' ports, of background of sources that wait, of roots together, and of
  * roots with only bounds. The latencies of all background packets, ps, and their number; and what
  * 99 of 100 of those packets did not exceed, of a time only.
@@ -425,7 +381,7 @@ int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, enum ibcc_pred
 		return rc;
 	rc = ibcc_predict_vary(&s, v);
 	if (!rc)
-		rc = ibcc_predict_look(&s, LOOK_MS, each, &w);
+		rc = ibcc_watch_run(&s, LOOK_MS, each, &w);
 	if (!rc && w.made) {
 		rc = run_on(&s, &w, NULL, &now, &off);
 		if (!rc)

@@ -12,9 +12,6 @@
 
 #include "perftest/lab/probe.h"
 
-struct ibcc_cycle;
-struct ibcc_memory;
-
 /* Which sources have a limit on what they send. */
 enum ibcc_predict_variant {
 	IBCC_PREDICT_V1 = 1, /* drawn rates, bounded queues */
@@ -42,15 +39,6 @@ struct ibcc_predict_case {
  * a flow to all becomes one to each. -EINVAL, -ENOMEM.
  */
 int ibcc_predict_vary(struct ibcc_scenario *s, enum ibcc_predict_variant v);
-
-/* What is called after each pass that came to a decision, with the loads that are remembered. */
-typedef int ibcc_predict_each(void *arg, uint32_t pass, const struct ibcc_cycle *c,
-			      const struct ibcc_memory *memory);
-/* Watches a scenario without control for `ms` and some passes more, a pass each ms. Errors as
- * ibcc_live_run().
- */
-int ibcc_predict_look(const struct ibcc_scenario *s, uint32_t ms, ibcc_predict_each *look,
-		      void *arg);
 
 /* Draws a scenario, watches it without control for 30 ms, predicts the effect of the plan at that
  * time, and tries that plan. With a probe, it first measures which adapters send through the

@@ -37,7 +37,7 @@ daemon               lib/base lib/codec lib/counters lib/cycle lib/formats lib/l
 daemon/jobs          lib/base lib/formats lib/text
 daemon/tune          lib/base lib/cycle lib/engine lib/formats lib/law lib/ledger lib/text daemon daemon/bundle daemon/predict daemon/report daemon/service
 perftest/mpa         lib/text
-perftest/bench       lib/agents lib/codec lib/cycle lib/engine lib/formats lib/law lib/mad lib/text lib/topo perftest/mpa
+perftest/bench       lib/agents lib/codec lib/cycle lib/demand lib/engine lib/formats lib/law lib/mad lib/text lib/topo perftest/mpa
 perftest/verbs       lib/base lib/engine lib/formats lib/text perftest/bench
 perftest/lab         lib/agents lib/codec lib/counters lib/cycle lib/demand lib/engine lib/formats lib/law lib/ledger lib/mad lib/text lib/topo lib/whose daemon daemon/metrics daemon/service daemon/tune perftest/bench
 LIST
