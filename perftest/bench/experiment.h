@@ -41,12 +41,20 @@ struct ibcc_exp_case {
 	bool has_best; /* a best static setting is known */
 };
 
+/* Where a variant's marking profile of DCQCN comes from. */
+enum ibcc_exp_profile {
+	IBCC_EXP_PROFILE_GIVEN,   /* the scenario's */
+	IBCC_EXP_PROFILE_ADVISED, /* what ibcc-tune advise comes to, see watch.h */
+	IBCC_EXP_PROFILE_BEST,    /* of a search, see statics.h */
+};
+
 /* The scenario with some values set, run once for each of `seeds` seeds. */
 struct ibcc_exp_variant {
 	char name[IBCC_EXP_NAME_BYTES];
 	struct ibcc_words set;
 	uint32_t seeds;
-	bool live; /* with the daemon's loop */
+	bool live;   /* with the daemon's loop */
+	int profile; /* enum ibcc_exp_profile */
 	enum ibcc_exp_column column;
 	size_t exp_case; /* index, of a variant with a column */
 	struct ibcc_live_options control;

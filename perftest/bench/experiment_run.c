@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <ibcc/now.h>
 #include <ibcc/scenario_file.h>
@@ -11,11 +12,15 @@
 #include "perftest/bench/experiment.h"
 #include "perftest/bench/figure.h"
 #include "perftest/bench/pool.h"
+#include "perftest/bench/statics.h"
 #include "perftest/bench/truth.h"
+#include "perftest/bench/watch.h"
 #include "perftest/bench/wire.h"
 
 /* Enough for a settling time to a hundredth of the run and for a smooth curve. */
 #define SAMPLES 200u
+/* How long a fabric is watched before it is asked for advice on DCQCN, as in `ibcc-lab advise`. */
+#define WATCH_MS 20u
 
 struct run_job {
 	struct ibcc_experiment *x;
@@ -99,6 +104,33 @@ static int load_all(struct ibcc_experiment *x, const struct ibcc_exp_options *o,
 	return rc;
 }
 
+/* Turns DCQCN on with the profile to which ibcc-tune advise comes, or off. */
+static int follow_advice(struct ibcc_scenario *s)
+{
+	struct ibcc_dcqcn advised, *d = &s->model.dcqcn;
+	struct ibcc_advise a;
+	bool congested;
+	int rc = ibcc_watch_advise(s, WATCH_MS, &congested, &a);
+
+	d->enabled = !rc && a.verdict == IBCC_ADVISE_ON;
+	if (!d->enabled)
+		return rc;
+	ibcc_advise_dcqcn(&a.profile, &d->rp, &advised);
+	d->profile[0] = advised.profile[0];
+	memcpy(d->sl2profile, advised.sl2profile, sizeof(d->sl2profile));
+	return 0;
+}
+
+static int find_profile(struct ibcc_scenario *s, int from)
+{
+	switch ((enum ibcc_exp_profile)from) {
+	case IBCC_EXP_PROFILE_GIVEN: return 0;
+	case IBCC_EXP_PROFILE_ADVISED: return follow_advice(s);
+	case IBCC_EXP_PROFILE_BEST: return ibcc_statics_search(s);
+	}
+	return -EINVAL;
+}
+
 static int work(void *arg, uint64_t i)
 {
 	struct run_job *j = arg;
@@ -113,6 +145,9 @@ static int work(void *arg, uint64_t i)
 		run->cpu_s = run->wire->cpu_s;
 		return rc;
 	}
+	rc = find_profile(&run->scenario, v->profile);
+	if (rc)
+		return rc;
 	if (v->live)
 		rc = ibcc_live_run(&run->scenario, &v->control, sample_ps, &run->measure,
 				   &run->live);

@@ -10,6 +10,7 @@ struct variant_yaml {
 	char name[IBCC_EXP_NAME_BYTES];
 	const struct ibcc_yaml_node *like, *set, *live;
 	uint32_t seeds;
+	int profile;
 };
 
 static int read_control(const struct ibcc_exp_reader *r, const struct ibcc_yaml_node *n,
@@ -81,6 +82,7 @@ static int read_live(const struct ibcc_exp_reader *r, const struct variant_yaml 
 int ibcc_exp_read_variant(const struct ibcc_yaml *y, const struct ibcc_yaml_node *n,
 			  unsigned int index, void *arg, struct ibcc_yaml_errors *e)
 {
+	static const char *const profiles[] = { "given", "advised", "best", NULL };
 	static const struct ibcc_yaml_key keys[] = {
 		{ IBCC_YAML_MEMBER("name", STRING, struct variant_yaml, name), .required = true },
 		{ IBCC_YAML_MEMBER("like", NODE, struct variant_yaml, like) },
@@ -88,6 +90,8 @@ int ibcc_exp_read_variant(const struct ibcc_yaml *y, const struct ibcc_yaml_node
 		{ IBCC_YAML_MEMBER("live", NODE, struct variant_yaml, live) },
 		{ IBCC_YAML_MEMBER("seeds", UINT, struct variant_yaml, seeds), .min = 1,
 		  .max = MAX_SEEDS },
+		{ IBCC_YAML_MEMBER("profile", ENUM, struct variant_yaml, profile),
+		  .names = profiles },
 		{ .name = NULL },
 	};
 	struct ibcc_exp_reader *r = arg;
@@ -111,6 +115,7 @@ int ibcc_exp_read_variant(const struct ibcc_yaml *y, const struct ibcc_yaml_node
 	memcpy(v->name, vy.name, sizeof(v->name));
 	v->set = set;
 	v->seeds = vy.seeds;
+	v->profile = vy.profile;
 	return read_live(r, &vy, v);
 }
 

@@ -78,6 +78,7 @@ enum per_run {
 	F_QUEUE,
 	F_PAUSED,
 	F_DROPPED,
+	F_PERCENT,
 	F_SETS,
 	F_ROUNDS,
 	F_ROUNDS_AFTER,
@@ -104,6 +105,7 @@ static const struct function {
 	{ "queue", 1, F_QUEUE },
 	{ "paused", 1, F_PAUSED },
 	{ "dropped", 1, F_DROPPED },
+	{ "percent", 1, F_PERCENT },
 	{ "sets", 1, F_SETS },
 	{ "rounds", 1, F_ROUNDS },
 	{ "late_rounds", 1, F_ROUNDS_AFTER },
@@ -193,6 +195,13 @@ static uint32_t crowded_rounds(const struct ibcc_exp_run *run)
 	return most;
 }
 
+static double marked_percent(const struct ibcc_exp_run *run)
+{
+	const struct ibcc_dcqcn *d = &run->scenario.model.dcqcn;
+
+	return d->enabled ? d->profile[0].percent : 0;
+}
+
 static double of_run(struct eval *e, const struct function *f, const struct args *a,
 		     const struct ibcc_exp_run *run)
 {
@@ -224,6 +233,7 @@ static double of_run(struct eval *e, const struct function *f, const struct args
 	case F_QUEUE: v = longest_queue(run); break;
 	case F_PAUSED: v = paused(run); break;
 	case F_DROPPED: v = dropped(run); break;
+	case F_PERCENT: v = marked_percent(run); break;
 	case F_SETS: v = (double)run->live.sets; break;
 	case F_ROUNDS: v = run->live.n_rounds; break;
 	case F_ROUNDS_AFTER: v = late_rounds(run); break;

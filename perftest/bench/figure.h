@@ -15,6 +15,7 @@
  *	ccti(V, WHO)               mean
  *	paused(V)                  share of the time that PAUSE stops a linked port, mean over all
  *	dropped(V)                 packets lost in the fabric
+ *	percent(V)                 of packets that the first profile of DCQCN marks at most; 0: off
  *	sets(V)                    Set requests that the daemon's loop sent
  *	rounds(V) late_rounds(V)   passes in which it changed settings; in the measuring window
  *	crowded_rounds(V)          the most of them in 20 passes in a row, in the measuring window

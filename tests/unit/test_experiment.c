@@ -136,6 +136,37 @@ static void rows_are_measured_and_judged(void **state)
 	ibcc_experiment_fini(&x);
 }
 
+/* The given profile is the scenario's. All is congested from the start, so there is no advice to
+ * turn DCQCN on, although the variant has it on. The best of the search is none that delivers less
+ * than no DCQCN.
+ */
+static void marking_profiles(void **state)
+{
+	struct ibcc_exp_options o = { .threads = 1 };
+	struct ibcc_experiment x;
+	struct ibcc_exp_result r;
+
+	(void)state;
+	load_ok("name: e\ntitle: t\nsource: s\nscenario: x.yaml\nvariants:\n  - name: off\n"
+		"  - {name: given, set: [\"dcqcn={profiles: [{min: 9000, max: 30000, percent: "
+		"7}]}\"]}\n"
+		"  - {name: advised, like: given, profile: advised}\n"
+		"  - {name: best, like: given, profile: best}\n"
+		"rows:\n  - {name: off, unit: \"%\", value: percent(off)}\n"
+		"  - {name: given, unit: \"%\", value: percent(given)}\n"
+		"  - {name: advised, unit: \"%\", value: percent(advised)}\n"
+		"  - {name: best, unit: x, value: \"MBps(best, all) / MBps(off, all)\", low: 1,"
+		" reason: x}\n",
+		&x);
+	run_ok(&x, &o, &r);
+	assert_true(x.row[0].measured == 0);
+	assert_true(x.row[1].measured == 7);
+	assert_true(x.row[2].measured == 0);
+	assert_true(r.ok);
+	ibcc_experiment_result_fini(&r);
+	ibcc_experiment_fini(&x);
+}
+
 static void settling_time(void **state)
 {
 	struct ibcc_exp_options o = { .threads = 1 };
@@ -180,6 +211,8 @@ static void bad_files(void **state)
 		 ":10:", "different names");
 	load_bad(HEAD "  - {name: one}\nrows: []\n", ":10:", "different names");
 	load_bad(HEAD "  - {name: z, like: none}\nrows: []\n", ":10:", "variants that come before");
+	load_bad(HEAD "  - {name: z, profile: guessed}\nrows: []\n",
+		 ":10:", "given, advised or best");
 	load_bad(HEAD "rows: []\nplot: [none]\n", ":11:", "variants, not \"none\"");
 	load_bad(HEAD "rows: []\nspeed: 3\n", ":11:", "unknown key");
 }
@@ -348,6 +381,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_measured_and_judged),
+		cmocka_unit_test(marking_profiles),
 		cmocka_unit_test(settling_time),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(bad_runs),
