@@ -20,8 +20,10 @@
 
 /* Requirements on the advice. */
 #define MAY_HARM 0.01 /* share of the fabrics */
-/* What it reaches of the best static profile, on the mean. */
-#define OF_BEST 0.91
+/* What it reaches of the best static profile, on the mean: two standard errors below the mean of 160
+ * fabrics (doc/internals/notebook.md). No DCQCN at all reached 0.909 there.
+ */
+#define OF_BEST 0.895
 
 struct options {
 	uint64_t n, seed, jobs;
@@ -190,7 +192,7 @@ static int print(const struct work *w, const struct sums *s)
 	printf("harmed by more than 1 %%: %llu (at most 1 %%): %s\n",
 	       (unsigned long long)s->harmed[FOLLOWED], is_harmless(s) ? "ok" : "NO");
 	if (w->search)
-		printf("of the best static profile: %.1f %% (at least %.0f %%): %s\n"
+		printf("of the best static profile: %.1f %% (at least %.1f %%): %s\n"
 		       "more than without DCQCN: %.2f %% of the best, standard error %.2f\n",
 		       100 * s->of_best[FOLLOWED].mean, 100 * OF_BEST, is_near(s) ? "ok" : "NO",
 		       100 * s->over_off.mean, 100 * error_of(&s->over_off, s->n));
