@@ -53,7 +53,7 @@ static void tell_run(const struct run *r, const struct ibcc_change *c, const cha
 {
 	char param[128], reason[IBCC_REASON_BYTES + 64];
 	struct ibcc_log_change l = { .guid = c->node_guid,
-				     .port = c->port,
+				     .port = (int)ibcc_plan_field_port(c, &r->f),
 				     .param = param,
 				     .old_text = r->f.old_text,
 				     .new_text = r->f.new_text,
@@ -61,8 +61,6 @@ static void tell_run(const struct run *r, const struct ibcc_change *c, const cha
 							     sizeof(reason)) };
 	const char *attr = ibcc_cc_attr_name(c->attr_id);
 
-	if (c->attr_id == IBCC_CC_ATTR_SW_PORT_SETTING && r->f.index >= 0)
-		l.port = r->f.index;
 	if (r->f.sl < 0)
 		snprintf(param, sizeof(param), "%s.%s", attr, r->f.field);
 	else if (r->last_sl == r->f.sl)

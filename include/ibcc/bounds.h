@@ -34,6 +34,8 @@ const char *ibcc_bounds_data(const struct ibcc_change *c, const uint8_t *data);
  * - that a table has no delay at index 0, and delays up to max_delay that never fall, but entries
  *   without delay may end it;
  * - that timers are at most max_timer;
+ * - that PortProfileSettings differ from the old data in min, max and percent of profiles only, so
+ *   that bits without a public meaning stay, with a percent up to 100 and no min beyond its max;
  * - that CCTI_Min is within the table, where the plan has a table, and that a table's limit is
  *   within what can be addressed.
  *

@@ -82,11 +82,15 @@ int ibcc_plan_relaxing(const struct ibcc_topo *t, const struct ibcc_settings *ac
 
 /* One field of a change that differs. */
 struct ibcc_field_change {
-	const char *field; /* the annex's name, "CCTI_Timer" */
+	const char *field; /* the annex's name, "CCTI_Timer", or NVIDIA's */
 	int sl;            /* SL of a CA entry, or -1 */
-	int index;         /* port number of an element, index of a table entry, or -1 */
+	/* port number of an element or of a profile, index of a table entry, or -1 */
+	int index;
 	char old_text[72], new_text[72];
 };
+
+/* The switch port that a field is of, or the change's own port. */
+unsigned int ibcc_plan_field_port(const struct ibcc_change *c, const struct ibcc_field_change *f);
 
 /* Calls fn for each differing field of a change until it returns non-zero; returns that, or 0. Runs
  * of table entries may be reported as one field "CCT[a..b]".

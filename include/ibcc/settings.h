@@ -8,6 +8,7 @@
 
 #include <ibcc/ccmad.h>
 #include <ibcc/cct.h>
+#include <ibcc/dcqcn.h>
 #include <ibcc/topo.h>
 
 /* What an endport answered when its settings were read. */
@@ -29,6 +30,22 @@ enum ibcc_cc_support {
 	IBCC_CC_FOREIGN,       /* another program has changed what we wrote */
 	IBCC_CC_NO_EFFECT,     /* it takes settings and does nothing with them */
 	IBCC_CC_LOG_ONLY,      /* by its device type only its CongestionLog works */
+};
+
+/* Which congestion control an endport is given settings of. */
+enum ibcc_mechanism {
+	IBCC_MECHANISM_A10, /* IBA vol. 1, Annex A10 */
+	/* NVIDIA's: marking profiles of switch ports. An adapter with this one is never written: it
+	 * reacts by itself, and counts as a sender that can be slowed down.
+	 */
+	IBCC_MECHANISM_DCQCN,
+};
+
+/* PortProfileSettings of one switch port. */
+struct ibcc_cc_profile {
+	bool known;                       /* it was read */
+	uint8_t used;                     /* profiles that SLs use: bit k is profile k */
+	uint8_t data[IBCC_CC_DATA_BYTES]; /* all bits, also those that no public header names */
 };
 
 struct ibcc_endport_cc {
@@ -56,6 +73,14 @@ struct ibcc_endport_cc {
 	 * do. There a CA setting takes effect with the next table, and the mode is always SL.
 	 */
 	bool by_block;
+
+	enum ibcc_mechanism mechanism;
+	/* Of NVIDIA's congestion control, whether or not that is the mechanism: */
+	uint16_t n_profile;              /* a switch: ports 0 .. n_profile - 1 of `profile` */
+	struct ibcc_cc_profile *profile; /* owned */
+	uint32_t buffer_bytes;           /* a switch: what a port and VL has; 0: not reported */
+	bool rp_known;                   /* an adapter */
+	struct ibcc_dcqcn_rp rp;
 };
 
 /* By endport index of the topology it was sized for. */
@@ -73,9 +98,13 @@ void ibcc_settings_fini(struct ibcc_settings *s);
 int ibcc_endport_cc_copy(struct ibcc_endport_cc *dst, const struct ibcc_endport_cc *src);
 int ibcc_settings_copy(struct ibcc_settings *dst, const struct ibcc_settings *src);
 
+/* Frees what one endport's settings own, and forgets it. */
+void ibcc_endport_cc_fini(struct ibcc_endport_cc *ep);
+
 /* Decides whether an endport may be given settings: by its answer, and by `block`, what else there
- * is against it (IBCC_CC_SUPPORTED: nothing). The vendor's control and the device type count
- * whatever was answered; the others only where settings could be given without them.
+ * is against it (IBCC_CC_SUPPORTED: nothing). With IBCC_MECHANISM_DCQCN the answers about the
+ * annex's settings do not count, but a refused CC_Key does. The vendor's control and the device
+ * type count whatever was answered; the others only where settings could be given without them.
  */
 void ibcc_endport_judge(struct ibcc_endport_cc *ep, enum ibcc_cc_support block);
 
@@ -97,6 +126,7 @@ enum ibcc_settings_part {
 	IBCC_SETTINGS_ELEMENTS = 1 << 1, /* as many as both have */
 	IBCC_SETTINGS_CA = 1 << 2,
 	IBCC_SETTINGS_TABLE = 1 << 3,
+	IBCC_SETTINGS_PROFILES = 1 << 4, /* of ports of which both are known */
 };
 unsigned int ibcc_settings_differ(const struct ibcc_endport_cc *a, const struct ibcc_endport_cc *b);
 
@@ -116,7 +146,8 @@ struct ibcc_cc_sw_port_element ibcc_settings_effective(const struct ibcc_endport
 bool ibcc_settings_relax(const struct ibcc_endport_cc *from, const struct ibcc_endport_cc *to);
 
 /* Do these settings, as read from a switch, have the port mark packets (FECN)? A port of credit
- * starvation does not (IBA vol. 1, Annex A10).
+ * starvation does not (IBA vol. 1, Annex A10). With IBCC_MECHANISM_DCQCN a port marks if a profile
+ * that an SL uses does.
  */
 bool ibcc_settings_port_marks(const struct ibcc_endport_cc *sw, unsigned int port);
 

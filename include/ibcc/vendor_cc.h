@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* NVIDIA's own congestion control, which is another one than that of IBA vol. 1, Annex A10: what
- * nodes answer about it. Reading only; nothing here is ever sent as a Set.
+ * nodes answer about it. PortProfileSettings alone is ever sent as a Set.
  *
  * Layouts: NVIDIA OpenSM 5.x headers (iba/ib_types.h, 2021-2025, GPL-2.0 or BSD) and, for
  * HCAStatisticsQuery, the packet layouts of NVIDIA's ibis. None of it was tried on hardware.
@@ -131,5 +131,24 @@ struct ibcc_dcqcn_rp;
 void ibcc_vcc_rp_unpack(const uint8_t *data, struct ibcc_dcqcn_rp *p);
 /* Writes a field, cut to its width, and leaves all other bits as they are. */
 void ibcc_vcc_field_set(uint8_t *data, const struct ibcc_vcc_field *f, uint32_t v);
+
+/* A marking profile of a switch port, as in PortProfileSettings: from `min` on packets are marked
+ * with a probability that rises to `percent` at `max`.
+ */
+#define IBCC_VCC_PROFILES  3u
+#define IBCC_VCC_FIELD_MAX 0xfffffu /* of min and max: 20 bits */
+struct ibcc_vcc_profile {
+	uint32_t min, max; /* in the units of the data: ibcc_vcc_profile_unit() */
+	uint8_t percent;
+};
+/* Bytes that one of min and max is worth, 1 or 1024; 0: they are percentages of the buffer. */
+uint32_t ibcc_vcc_profile_unit(const uint8_t *data);
+/* Reads or writes profile 0 to 2, called 1 to 3 by NVIDIA. Writing leaves all other bits as they
+ * are, also those that no public header names.
+ */
+struct ibcc_vcc_profile ibcc_vcc_profile_get(const uint8_t *data, unsigned int k);
+void ibcc_vcc_profile_set(uint8_t *data, unsigned int k, const struct ibcc_vcc_profile *p);
+/* The profiles that SLs are mapped to by the data of SLMapping: bit k is profile k. */
+uint8_t ibcc_vcc_profiles_used(const uint8_t *sl_mapping);
 
 #endif

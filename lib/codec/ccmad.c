@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include <ibcc/vendor_cc.h>
+
 #include "lib/codec/wire.h"
 
 #define DATA        IBCC_MAD_DATA_OFFS
@@ -36,7 +38,7 @@ const char *ibcc_cc_attr_name(uint16_t attr_id)
 	case IBCC_CC_ATTR_CCT: return "CongestionControlTable";
 	case IBCC_CC_ATTR_TIMESTAMP: return "TimeStamp";
 	}
-	return "unknown attribute";
+	return ibcc_vcc_attr_name(attr_id);
 }
 
 void ibcc_cc_key_pack(uint8_t *mad, uint64_t cc_key)

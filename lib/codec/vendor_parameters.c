@@ -118,6 +118,50 @@ void ibcc_vcc_rp_unpack(const uint8_t *data, struct ibcc_dcqcn_rp *p)
 	};
 }
 
+/* Places among the fields of PortProfileSettings, and in each profile of them. */
+enum { F_MODE, F_UNIT, F_VL_MASK, F_PROFILE };
+enum { F_MIN, F_PERCENT, F_MAX, F_PER_PROFILE };
+
+uint32_t ibcc_vcc_profile_unit(const uint8_t *data)
+{
+	if (ibcc_vcc_field_get(data, &sw_profile[F_MODE]))
+		return 0;
+	return ibcc_vcc_field_get(data, &sw_profile[F_UNIT]) ? 1024 : 1;
+}
+
+struct ibcc_vcc_profile ibcc_vcc_profile_get(const uint8_t *data, unsigned int k)
+{
+	const struct ibcc_vcc_field *f = &sw_profile[F_PROFILE + F_PER_PROFILE * k];
+
+	return (struct ibcc_vcc_profile){
+		.min = ibcc_vcc_field_get(data, &f[F_MIN]),
+		.max = ibcc_vcc_field_get(data, &f[F_MAX]),
+		.percent = (uint8_t)ibcc_vcc_field_get(data, &f[F_PERCENT]),
+	};
+}
+
+void ibcc_vcc_profile_set(uint8_t *data, unsigned int k, const struct ibcc_vcc_profile *p)
+{
+	const struct ibcc_vcc_field *f = &sw_profile[F_PROFILE + F_PER_PROFILE * k];
+
+	ibcc_vcc_field_set(data, &f[F_MIN], p->min);
+	ibcc_vcc_field_set(data, &f[F_MAX], p->max);
+	ibcc_vcc_field_set(data, &f[F_PERCENT], p->percent);
+}
+
+uint8_t ibcc_vcc_profiles_used(const uint8_t *sl_mapping)
+{
+	uint8_t used = 0;
+
+	for (size_t sl = 0; sl < sizeof(sw_sl_mapping) / sizeof(sw_sl_mapping[0]); sl++) {
+		uint32_t profile = ibcc_vcc_field_get(sl_mapping, &sw_sl_mapping[sl]);
+
+		if (profile)
+			used |= (uint8_t)(1u << (profile - 1));
+	}
+	return used;
+}
+
 void ibcc_vcc_field_set(uint8_t *data, const struct ibcc_vcc_field *f, uint32_t v)
 {
 	uint8_t *word = data + 4u * f->word;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <ibcc/json.h>
+#include <ibcc/vendor_cc.h>
 
 json_t *ibcc_plan_file_writes(const struct ibcc_plan *plan)
 {
@@ -46,8 +47,10 @@ static const char *read_write(const json_t *o, struct ibcc_change *c, const char
 		return "want a number in 0..255";
 	if (!ibcc_json_read_whole(json_object_get(o, *key = "attribute_id"), UINT16_MAX, &attr) ||
 	    (attr != IBCC_CC_ATTR_SW_SETTING && attr != IBCC_CC_ATTR_SW_PORT_SETTING &&
-	     attr != IBCC_CC_ATTR_CA_SETTING && attr != IBCC_CC_ATTR_CCT))
-		return "want the number of an attribute that a plan can write: 20, 21, 22 or 23";
+	     attr != IBCC_CC_ATTR_CA_SETTING && attr != IBCC_CC_ATTR_CCT &&
+	     attr != IBCC_VCC_ATTR_SW_PROFILE))
+		return "want the number of an attribute that a plan can write: 20, 21, 22, 23 or "
+		       "65289";
 	name = json_string_value(json_object_get(o, *key = "attribute"));
 	if (name && strcmp(name, ibcc_cc_attr_name((uint16_t)attr)) != 0)
 		return "want the name of the attribute with this number";

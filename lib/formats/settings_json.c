@@ -28,10 +28,9 @@ static int add_field(const struct ibcc_field_change *f, void *arg)
 {
 	struct field_list *l = arg;
 	const struct ibcc_change *c = l->change;
-	bool per_port = c->attr_id == IBCC_CC_ATTR_SW_PORT_SETTING && f->index >= 0;
 	json_t *o = json_pack("{so so si ss ss si ss ss so}", "node_guid",
 			      ibcc_json_guid(c->node_guid), "node", ibcc_json_text(l->node), "port",
-			      per_port ? f->index : c->port, "attribute",
+			      (int)ibcc_plan_field_port(c, f), "attribute",
 			      ibcc_cc_attr_name(c->attr_id), "field", f->field, "sl", f->sl, "old",
 			      f->old_text, "new", f->new_text, "reason", ibcc_json_text(c->reason));
 

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include <ibcc/vendor_cc.h>
+
 /* What the comparison of one endport works on. */
 struct planning {
 	const struct ibcc_topo *t;
@@ -79,6 +81,24 @@ static int plan_switch_ports(struct planning *j)
 			return ret;
 	}
 	return 0;
+}
+
+/* Plans the writes of marking profiles, one for each port. */
+static int plan_profiles(struct planning *j)
+{
+	uint8_t a[IBCC_CC_DATA_BYTES], b[IBCC_CC_DATA_BYTES];
+	int ret = 0;
+
+	for (uint32_t port = 0; port < j->actual->n_profile && !ret; port++) {
+		if (!ibcc_settings_pack(j->actual, IBCC_VCC_ATTR_SW_PROFILE, port, a) ||
+		    !ibcc_settings_pack(j->wanted, IBCC_VCC_ATTR_SW_PROFILE, port, b))
+			continue;
+		if (same(a, b))
+			j->plan->n_unchanged++;
+		else
+			ret = add(j, IBCC_VCC_ATTR_SW_PROFILE, port, a, b);
+	}
+	return ret;
 }
 
 static int plan_ca(struct planning *j, bool *changes)
@@ -157,6 +177,8 @@ static int plan_endport(struct planning *j)
 	bool ca_changes;
 	int ret;
 
+	if (j->actual->mechanism == IBCC_MECHANISM_DCQCN)
+		return plan_profiles(j);
 	if (ibcc_topo_is_switch(j->t, j->t->port[j->t->endport[j->endport]].node)) {
 		ret = plan_switch(j);
 		return ret ? ret : plan_switch_ports(j);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include <ibcc/grow.h>
+#include <ibcc/vendor_cc.h>
 
 #define MINUTE_NS 60e9
 
@@ -189,6 +190,38 @@ static const char *check_bits(const struct ibcc_change *c, const uint8_t *data)
 	return has_strange_bits(c, data) ? "bits that are none of its fields'" : NULL;
 }
 
+/* What is wrong with the profiles of a port. Their mode, unit and VLs are not judged, as they stay
+ * what they are.
+ */
+static const char *check_profiles(const uint8_t *data)
+{
+	for (unsigned int k = 0; k < IBCC_VCC_PROFILES; k++) {
+		struct ibcc_vcc_profile p = ibcc_vcc_profile_get(data, k);
+
+		if (p.percent > 100)
+			return "a profile with a percent beyond 100";
+		if (p.min > p.max)
+			return "a profile whose min is beyond its max";
+	}
+	return NULL;
+}
+
+/* Whether new data differ from the old ones in more than min, max and percent of the profiles. A
+ * device may have bits there that no public header names, and they must stay.
+ */
+static bool changes_other_bits(const struct ibcc_change *c)
+{
+	uint8_t data[IBCC_CC_DATA_BYTES];
+
+	memcpy(data, c->old_data, sizeof(data));
+	for (unsigned int k = 0; k < IBCC_VCC_PROFILES; k++) {
+		struct ibcc_vcc_profile p = ibcc_vcc_profile_get(c->new_data, k);
+
+		ibcc_vcc_profile_set(data, k, &p);
+	}
+	return memcmp(data, c->new_data, sizeof(data)) != 0;
+}
+
 const char *ibcc_bounds_data(const struct ibcc_change *c, const uint8_t *data)
 {
 	switch (c->attr_id) {
@@ -207,6 +240,9 @@ const char *ibcc_bounds_data(const struct ibcc_change *c, const uint8_t *data)
 		if (c->attr_mod >= IBCC_CCT_MAX_BLOCKS)
 			return "no such block of this attribute";
 		return data[0] ? "a CCTI_Limit beyond 255" : check_bits(c, data);
+	case IBCC_VCC_ATTR_SW_PROFILE:
+		return !c->attr_mod || c->attr_mod >= UINT8_MAX ? "no such block of this attribute"
+								: check_profiles(data);
 	}
 	return "no setting";
 }
@@ -221,6 +257,8 @@ static const char *check(const struct ibcc_bounds *b, const struct table *t,
 		return what;
 	if (c->attr_id == IBCC_CC_ATTR_CA_SETTING)
 		return check_setting(b, t, c);
+	if (c->attr_id == IBCC_VCC_ATTR_SW_PROFILE && changes_other_bits(c))
+		return "a change of more than min, max and percent of profiles";
 	return c->attr_id == IBCC_CC_ATTR_CCT ? check_block(b, t, c->attr_mod) : NULL;
 }
 
@@ -269,8 +307,9 @@ static const char *check_elements(const struct ibcc_change *c, unsigned int n_po
 static const char *check_node(const struct ibcc_topo *t, const struct ibcc_change *c)
 {
 	uint32_t node = t ? ibcc_topo_find_guid(t, c->node_guid) : IBCC_NONE;
-	bool for_switch =
-		c->attr_id == IBCC_CC_ATTR_SW_SETTING || c->attr_id == IBCC_CC_ATTR_SW_PORT_SETTING;
+	bool for_switch = c->attr_id == IBCC_CC_ATTR_SW_SETTING ||
+			  c->attr_id == IBCC_CC_ATTR_SW_PORT_SETTING ||
+			  c->attr_id == IBCC_VCC_ATTR_SW_PROFILE;
 
 	if (node == IBCC_NONE || c->attr_id == IBCC_CC_ATTR_KEY_INFO)
 		return NULL;
@@ -281,6 +320,9 @@ static const char *check_node(const struct ibcc_topo *t, const struct ibcc_chang
 		return "a port that the node does not have";
 	if (!for_switch)
 		return NULL;
+	if (c->attr_id == IBCC_VCC_ATTR_SW_PROFILE)
+		return c->attr_mod > t->node[node].n_ports ? "a port that the node does not have"
+							   : NULL;
 	return c->attr_id == IBCC_CC_ATTR_SW_SETTING ? check_masks(c, t->node[node].n_ports)
 						     : check_elements(c, t->node[node].n_ports);
 }

@@ -129,6 +129,6 @@ int ibcc_ledger_way_back(const struct ibcc_book *b, const struct ibcc_topo *t,
 		for (k = i; !rc && back && k < end; k++)
 			rc = ibcc_plan_append(part, &plan->change[k]);
 	}
-	free(base.element);
+	ibcc_endport_cc_fini(&base);
 	return rc;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* The fields in which a change's old and new data differ, by their names in annex A10, for people
- * and JSON.
+/* The fields in which a change's old and new data differ, by their names in annex A10 or in
+ * NVIDIA's headers, for people and JSON.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include <ibcc/plan.h>
+#include <ibcc/vendor_cc.h>
 
 /* The function that gets the fields, and its last result: non-zero ends the walk. */
 struct walk {
@@ -192,6 +193,26 @@ static void key_fields(struct walk *w, const uint8_t *old_mad, const uint8_t *ne
 	number(w, "CC_KeyLeasePeriod", -1, -1, o.CC_KeyLeasePeriod, n.CC_KeyLeasePeriod);
 }
 
+unsigned int ibcc_plan_field_port(const struct ibcc_change *c, const struct ibcc_field_change *f)
+{
+	bool per_port = c->attr_id == IBCC_CC_ATTR_SW_PORT_SETTING ||
+			c->attr_id == IBCC_VCC_ATTR_SW_PROFILE;
+
+	return per_port && f->index >= 0 ? (unsigned int)f->index : c->port;
+}
+
+/* The fields of PortProfileSettings, by NVIDIA's names. */
+static void profile_fields(struct walk *w, const struct ibcc_change *c)
+{
+	const struct ibcc_vcc_field *f;
+	unsigned int n;
+
+	f = ibcc_vcc_fields(c->attr_id, &n);
+	for (unsigned int i = 0; i < n; i++)
+		number(w, f[i].name, -1, (int)c->attr_mod, ibcc_vcc_field_get(c->old_data, &f[i]),
+		       ibcc_vcc_field_get(c->new_data, &f[i]));
+}
+
 int ibcc_plan_fields(const struct ibcc_change *c,
 		     int (*fn)(const struct ibcc_field_change *f, void *arg), void *arg)
 {
@@ -210,5 +231,7 @@ int ibcc_plan_fields(const struct ibcc_change *c,
 		ca_fields(&w, old_mad, new_mad);
 	else if (c->attr_id == IBCC_CC_ATTR_CCT)
 		table_fields(&w, c->attr_mod, old_mad, new_mad);
+	else if (c->attr_id == IBCC_VCC_ATTR_SW_PROFILE)
+		profile_fields(&w, c);
 	return w.ret;
 }

@@ -8,6 +8,7 @@
 
 #include <ibcc/plan.h>
 #include <ibcc/settings.h>
+#include <ibcc/vendor_cc.h>
 
 /* Whether an SL can be throttled. Without CCTI_Increase no mark raises the index, and without
  * CCTI_Min it falls to 0. */
@@ -81,9 +82,26 @@ static bool switch_relaxes(const struct ibcc_endport_cc *from, const struct ibcc
 	return true;
 }
 
+/* Whether no port's profile begins to mark at a shorter queue, or marks more of a queue. */
+static bool profiles_relax(const struct ibcc_endport_cc *from, const struct ibcc_endport_cc *to)
+{
+	for (unsigned int port = 0; port < from->n_profile && port < to->n_profile; port++)
+		for (unsigned int k = 0;
+		     from->profile[port].known && to->profile[port].known && k < IBCC_VCC_PROFILES;
+		     k++) {
+			struct ibcc_vcc_profile a =
+				ibcc_vcc_profile_get(from->profile[port].data, k);
+			struct ibcc_vcc_profile b = ibcc_vcc_profile_get(to->profile[port].data, k);
+
+			if (b.min < a.min || b.max < a.max || b.percent > a.percent)
+				return false;
+		}
+	return true;
+}
+
 bool ibcc_settings_relax(const struct ibcc_endport_cc *from, const struct ibcc_endport_cc *to)
 {
-	return adapter_relaxes(from, to) && switch_relaxes(from, to);
+	return adapter_relaxes(from, to) && switch_relaxes(from, to) && profiles_relax(from, to);
 }
 
 int ibcc_plan_relaxing(const struct ibcc_topo *t, const struct ibcc_settings *actual,

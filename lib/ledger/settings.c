@@ -9,6 +9,7 @@
 
 #include <ibcc/mad.h>
 #include <ibcc/settings.h>
+#include <ibcc/vendor_cc.h>
 
 int ibcc_settings_init(struct ibcc_settings *s, const struct ibcc_topo *t)
 {
@@ -20,12 +21,19 @@ int ibcc_settings_init(struct ibcc_settings *s, const struct ibcc_topo *t)
 	return 0;
 }
 
+void ibcc_endport_cc_fini(struct ibcc_endport_cc *ep)
+{
+	free(ep->element);
+	free(ep->profile);
+	*ep = (struct ibcc_endport_cc){ .support = IBCC_CC_UNKNOWN };
+}
+
 void ibcc_settings_fini(struct ibcc_settings *s)
 {
 	if (!s)
 		return;
 	for (uint32_t i = 0; s->ep && i < s->n; i++)
-		free(s->ep[i].element);
+		ibcc_endport_cc_fini(&s->ep[i]);
 	free(s->ep);
 	*s = (struct ibcc_settings){ 0 };
 }
@@ -33,16 +41,26 @@ void ibcc_settings_fini(struct ibcc_settings *s)
 int ibcc_endport_cc_copy(struct ibcc_endport_cc *dst, const struct ibcc_endport_cc *src)
 {
 	struct ibcc_cc_sw_port_element *element = NULL;
+	struct ibcc_cc_profile *profile = NULL;
 
-	if (src->n_element) {
+	if (src->n_element)
 		element = calloc(src->n_element, sizeof(*element));
-		if (!element)
-			return -ENOMEM;
-		memcpy(element, src->element, src->n_element * sizeof(*element));
+	if (src->n_profile)
+		profile = calloc(src->n_profile, sizeof(*profile));
+	if ((src->n_element && !element) || (src->n_profile && !profile)) {
+		free(element);
+		free(profile);
+		return -ENOMEM;
 	}
+	if (element)
+		memcpy(element, src->element, src->n_element * sizeof(*element));
+	if (profile)
+		memcpy(profile, src->profile, src->n_profile * sizeof(*profile));
 	free(dst->element);
+	free(dst->profile);
 	*dst = *src;
 	dst->element = element;
+	dst->profile = profile;
 	return 0;
 }
 
@@ -79,6 +97,8 @@ void ibcc_endport_judge(struct ibcc_endport_cc *ep, enum ibcc_cc_support block)
 		      block == IBCC_CC_LOG_ONLY;
 
 	ep->support = by_answer[ep->answer];
+	if (ep->mechanism == IBCC_MECHANISM_DCQCN && ep->answer != IBCC_CC_READ_ONLY)
+		ep->support = IBCC_CC_SUPPORTED;
 	if (always || ep->support == IBCC_CC_SUPPORTED)
 		ep->support = block;
 }
@@ -95,12 +115,25 @@ struct ibcc_cc_sw_port_element ibcc_settings_effective(const struct ibcc_endport
 	};
 }
 
+static bool profiles_mark(const struct ibcc_endport_cc *sw, unsigned int port)
+{
+	if (port >= sw->n_profile || !sw->profile[port].known)
+		return false;
+	for (unsigned int k = 0; k < IBCC_VCC_PROFILES; k++)
+		if (sw->profile[port].used >> k & 1 &&
+		    ibcc_vcc_profile_get(sw->profile[port].data, k).percent)
+			return true;
+	return false;
+}
+
 bool ibcc_settings_port_marks(const struct ibcc_endport_cc *sw, unsigned int port)
 {
 	struct ibcc_cc_sw_port_element el;
 
 	if (sw->support != IBCC_CC_SUPPORTED)
 		return false;
+	if (sw->mechanism == IBCC_MECHANISM_DCQCN)
+		return profiles_mark(sw, port);
 	el = ibcc_settings_effective(sw, port);
 	return el.Threshold && !el.Control_Type;
 }
@@ -148,6 +181,12 @@ bool ibcc_settings_pack(const struct ibcc_endport_cc *ep, uint16_t attr_id, uint
 	struct ibcc_cc_sw_setting sw = ep->sw;
 	struct ibcc_cc_ca_setting ca = ep->ca;
 
+	if (attr_id == IBCC_VCC_ATTR_SW_PROFILE) {
+		if (attr_mod >= ep->n_profile || !ep->profile[attr_mod].known)
+			return false;
+		memcpy(data, ep->profile[attr_mod].data, IBCC_CC_DATA_BYTES);
+		return true;
+	}
 	sw.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
 	ca.Control_Map = 0xffff;
 	if (attr_id == IBCC_CC_ATTR_SW_SETTING && !attr_mod)
@@ -202,6 +241,15 @@ static bool same_ca(const struct ibcc_cc_ca_setting *a, const struct ibcc_cc_ca_
 	return true;
 }
 
+static bool same_profiles(const struct ibcc_endport_cc *a, const struct ibcc_endport_cc *b)
+{
+	for (unsigned int i = 0; i < a->n_profile && i < b->n_profile; i++)
+		if (a->profile[i].known && b->profile[i].known &&
+		    memcmp(a->profile[i].data, b->profile[i].data, IBCC_CC_DATA_BYTES) != 0)
+			return false;
+	return true;
+}
+
 unsigned int ibcc_settings_differ(const struct ibcc_endport_cc *a, const struct ibcc_endport_cc *b)
 {
 	unsigned int parts = 0;
@@ -214,6 +262,8 @@ unsigned int ibcc_settings_differ(const struct ibcc_endport_cc *a, const struct 
 		parts |= IBCC_SETTINGS_CA;
 	if (!ibcc_cct_equal(&a->cct, &b->cct))
 		parts |= IBCC_SETTINGS_TABLE;
+	if (!same_profiles(a, b))
+		parts |= IBCC_SETTINGS_PROFILES;
 	return parts;
 }
 
@@ -234,6 +284,12 @@ bool ibcc_settings_unpack(struct ibcc_endport_cc *ep, uint16_t attr_id, uint32_t
 {
 	uint8_t mad[IBCC_MAD_BYTES] = { 0 };
 
+	if (attr_id == IBCC_VCC_ATTR_SW_PROFILE) {
+		if (attr_mod >= ep->n_profile || !ep->profile[attr_mod].known)
+			return false;
+		memcpy(ep->profile[attr_mod].data, data, IBCC_CC_DATA_BYTES);
+		return true;
+	}
 	memcpy(mad + IBCC_MAD_DATA_OFFS, data, IBCC_CC_DATA_BYTES);
 	if (attr_id == IBCC_CC_ATTR_SW_SETTING && !attr_mod)
 		ibcc_cc_sw_setting_unpack(mad, &ep->sw);

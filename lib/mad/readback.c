@@ -163,11 +163,13 @@ static void add_reading(struct ibcc_readback *rb, const struct ibcc_settings *be
 	const struct ibcc_topo_port *p = &rb->t->port[rb->t->endport[endport]];
 	const struct ibcc_endport_cc *old = before->n == rb->s->n ? &before->ep[endport] : &none;
 
-	free(rb->s->ep[endport].element);
+	ibcc_endport_cc_fini(&rb->s->ep[endport]);
 	if (is_left_alone(rb, old)) {
 		rb->s->ep[endport] = *old;
 		rb->s->ep[endport].element = NULL;
 		rb->s->ep[endport].n_element = 0;
+		rb->s->ep[endport].profile = NULL;
+		rb->s->ep[endport].n_profile = 0;
 		return;
 	}
 	rb->s->ep[endport] =

@@ -33,6 +33,7 @@ static void test_names(void **state)
 	assert_string_equal(ibcc_cc_attr_name(0x17), "CongestionControlTable");
 	assert_string_equal(ibcc_cc_attr_name(0x18), "TimeStamp");
 	assert_string_equal(ibcc_cc_attr_name(0x19), "unknown attribute");
+	assert_string_equal(ibcc_cc_attr_name(0xff09), "PortProfileSettings");
 	assert_int_equal(IBCC_CC_ATTR_INFO, IB_CC_ATTR_CONGESTION_INFO);
 	assert_int_equal(IBCC_CC_ATTR_TIMESTAMP, IB_CC_ATTR_TIMESTAMP);
 	assert_int_equal(IBCC_CC_LOG_OFFS, IB_CC_LOG_DATA_OFFS);
