@@ -156,7 +156,7 @@ static void note(json_t *memory, const char *key, const char *hex, uint64_t now_
 json_t *ibcc_report_changed_parameters(json_t *memory, const struct ibcc_topo *t,
 				       const struct ibcc_vendor_parameters *p, uint64_t now_s)
 {
-	char hex[2 * IBCC_VCC_PARAMETER_BYTES + 1], key[64];
+	char hex[2 * IBCC_CC_DATA_BYTES + 1], key[64];
 	uint32_t n = 0, first = 0, last = IBCC_NONE;
 	json_int_t since = 0;
 

@@ -32,6 +32,11 @@ struct ibcc_apply_options {
  * answer CongestionInfo: another program may read it there. Nodes with change:ask_vendor are asked
  * whether NVIDIA's own congestion control is on. LIDs are asked about with prove_lids.
  *
+ * Marking profiles of NVIDIA's switches are written only where that control is on, the node has our
+ * CC_Key or none, and the port has the change's old data in all their bits. One port is written and
+ * read back before all others; if that fails, the others are SKIPPED. None of this holds for
+ * changes that put something back.
+ *
  * Applies all changes: nodes in parallel, the changes of one node one after the other in the
  * plan's order; each is read back and compared by ibcc_plan_verify(). After a failure the rest of
  * that node is SKIPPED. *r must be sized for the plan. Returns 0 if all were verified, -EIO if

@@ -140,6 +140,12 @@ enum ibcc_change_why {
 	IBCC_CHANGE_NO_CLASS = -EOPNOTSUPP,
 	/* The node says that NVIDIA's own congestion control is on. */
 	IBCC_CHANGE_VENDOR_ON = -EPERM,
+	/* It is a setting of that control, and the node says that it is off. */
+	IBCC_CHANGE_VENDOR_OFF = -ENODEV,
+	/* Another program has written the attribute since it was read. */
+	IBCC_CHANGE_OTHER_WRITER = -EEXIST,
+	/* The node has another CC_Key than ours, or does not say which one it has. */
+	IBCC_CHANGE_OTHER_KEY = -EACCES,
 	/* The LID belongs to another node now. */
 	IBCC_CHANGE_MOVED = -ESTALE,
 	/* Nothing answers at the LID. */

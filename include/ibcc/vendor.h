@@ -119,7 +119,7 @@ struct ibcc_vendor_answer {
 	uint32_t endport;
 	uint8_t port;     /* of a switch; 0: an adapter */
 	uint16_t attr_id; /* see ibcc_vcc_fields() */
-	uint8_t data[IBCC_VCC_PARAMETER_BYTES];
+	uint8_t data[IBCC_CC_DATA_BYTES];
 };
 
 /* An attribute that ports of a device type have not answered: adapters, or linked ports of

@@ -124,6 +124,9 @@ static const char *failure(int err)
 		       "(bounds.sets_per_minute)";
 	case IBCC_CHANGE_NO_CLASS: return "does not report that it supports congestion control";
 	case IBCC_CHANGE_VENDOR_ON: return "has NVIDIA's own congestion control on";
+	case IBCC_CHANGE_VENDOR_OFF: return "has NVIDIA's own congestion control off";
+	case IBCC_CHANGE_OTHER_WRITER: return "has settings that another program wrote meanwhile";
+	case IBCC_CHANGE_OTHER_KEY: return "has another CC_Key";
 	case IBCC_CHANGE_MOVED: return "has another LID now";
 	case IBCC_CHANGE_GONE: return "does not answer at its LID";
 	case IBCC_CHANGE_UNREADABLE: return "has settings that ibcc-tune can read only in part";

@@ -15,6 +15,7 @@
 
 #include <ibcc/apply.h>
 #include <ibcc/text.h>
+#include <ibcc/vendor_cc.h>
 
 #include "lib/mad/apply_check.h"
 #include "lib/mad/batch.h"
@@ -42,6 +43,7 @@ struct apply {
 	struct group *group;
 	uint32_t n_groups;
 	bool *tried; /* by group: it is to be read back in this wave */
+	bool proved; /* a marking profile was written and read back: the others may follow */
 	struct ibcc_batch batch;
 };
 
@@ -250,6 +252,7 @@ static void judge(struct apply *a, struct group *g, uint8_t *got)
 		       same ? IBCC_OUTCOME_VERIFIED : IBCC_OUTCOME_DIFFERS, 0, 0);
 		g->latent = 0;
 	} else if (same) {
+		a->proved |= c->attr_id == IBCC_VCC_ATTR_SW_PROFILE;
 		settle(a, a->order[g->next++], IBCC_OUTCOME_VERIFIED, 0, 0);
 	} else if (!g->latent && may_be_latent(a, g, got)) {
 		g->by_block = true;
@@ -295,12 +298,42 @@ static void refuse_unreadable(struct apply *a, uint32_t *set, uint32_t *n_set)
 	*n_set = n;
 }
 
-/* Picks the groups of a wave: those with something to do, from *from on, which moves on. */
+/* Whether a group's next change is a marking profile that has to wait until one was proved. */
+static bool is_unproved(const struct apply *a, const struct group *g)
+{
+	const struct ibcc_change *c = current(a, g);
+
+	return !a->proved && c->attr_id == IBCC_VCC_ATTR_SW_PROFILE && !a->plan->back && !c->back;
+}
+
+/* Picks the groups of a wave: those with something to do, from *from on, which moves on. Of those
+ * with a marking profile the first one is alone until it is proved.
+ */
 static void pick(const struct apply *a, uint32_t *from, uint32_t *set, uint32_t *n_set)
 {
-	for (*n_set = 0; *from < a->n_groups && *n_set < WAVE_NODES; (*from)++)
-		if (!is_through(&a->group[*from]))
+	bool one = false;
+
+	for (*n_set = 0; *from < a->n_groups && *n_set < WAVE_NODES; (*from)++) {
+		bool unproved = !is_through(&a->group[*from]) && is_unproved(a, &a->group[*from]);
+
+		if (!is_through(&a->group[*from]) && !(unproved && one))
 			set[(*n_set)++] = *from;
+		one |= unproved;
+	}
+}
+
+/* Skips all marking profiles if the first one was tried in vain. */
+static void give_up_unproved(struct apply *a)
+{
+	bool tried = false;
+
+	for (uint32_t i = 0; i < a->plan->n; i++)
+		tried |= a->plan->change[i].attr_id == IBCC_VCC_ATTR_SW_PROFILE &&
+			 (a->r->change[i].outcome == IBCC_OUTCOME_FAILED ||
+			  a->r->change[i].outcome == IBCC_OUTCOME_DIFFERS);
+	for (uint32_t k = 0; tried && k < a->n_groups; k++)
+		if (!is_through(&a->group[k]) && is_unproved(a, &a->group[k]))
+			fail(a, &a->group[k], IBCC_OUTCOME_SKIPPED, 0, 0);
 }
 
 /* Adds a Set for the next change of each group of a wave. */
@@ -489,6 +522,8 @@ int ibcc_apply_run(struct ibcc_transport *t, const struct ibcc_plan *plan,
 		rc = end_dry(&a);
 	while (rc == 0 && !is_done(&a)) {
 		rc = wave(&a, &from);
+		if (rc == 0)
+			give_up_unproved(&a);
 		if (from == a.n_groups)
 			from = 0;
 	}

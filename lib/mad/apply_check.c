@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Finds the changes of a plan that must not be made, before anything is sent: beyond the bounds,
- * to a node with NVIDIA's own control on, with a CC_Key for a node that may not have the class,
+ * to a node with NVIDIA's own control on, settings of that control where it is off or where another
+ * program has written, with a CC_Key for a node that may not have the class,
  * or to a LID that belongs to another node by now.
  */
 #include "lib/mad/apply_check.h"
@@ -8,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <ibcc/smp.h>
 #include <ibcc/vendor_cc.h>
@@ -41,6 +43,11 @@ static void say(const struct ibcc_apply_options *o, const struct ibcc_change *c,
 			     c->port, ibcc_cc_attr_name(c->attr_id), what);
 }
 
+static bool goes_back(const struct ibcc_plan *plan, const struct ibcc_change *c)
+{
+	return plan->back || c->back;
+}
+
 /* Whether a node's answer says that NVIDIA's congestion control is on. */
 static bool is_on(const uint8_t *mad, uint16_t attr_id)
 {
@@ -61,9 +68,26 @@ static bool is_first_of_endport(const struct ibcc_plan *plan, uint32_t i)
 	return !i || c[-1].node_guid != c->node_guid || c[-1].port != c->port;
 }
 
-/* Asks nodes that may have NVIDIA's own congestion control whether it is on. A node that does not
- * answer is taken to have none.
+/* What the answer of a node means for a change that is no setting of NVIDIA's control, or is one. A
+ * node that does not answer is taken to have none.
  */
+static int judge_vendor(const struct ibcc_plan *plan, const struct ibcc_apply_options *o,
+			const struct ibcc_change *c, bool on)
+{
+	if (c->attr_id == IBCC_VCC_ATTR_SW_PROFILE) {
+		if (on || goes_back(plan, c))
+			return 0;
+		say(o, c,
+		    "NVIDIA's own congestion control is off there, so its settings have no effect");
+		return IBCC_CHANGE_VENDOR_OFF;
+	}
+	if (!on)
+		return 0;
+	say(o, c, "NVIDIA's own congestion control is on there");
+	return IBCC_CHANGE_VENDOR_ON;
+}
+
+/* Asks nodes that may have NVIDIA's own congestion control whether it is on. */
 static int ask_vendors(struct ibcc_transport *t, const struct ibcc_plan *plan,
 		       const struct ibcc_apply_options *o, int *err)
 {
@@ -76,7 +100,9 @@ static int ask_vendors(struct ibcc_transport *t, const struct ibcc_plan *plan,
 					      .kind = c->port ? IBCC_VCC_ATTR_CA_GENERAL
 							      : IBCC_VCC_ATTR_SW_GENERAL };
 
-		if (!err[i] && c->ask_vendor && is_first_of_endport(plan, i))
+		bool ask = c->ask_vendor || c->attr_id == IBCC_VCC_ATTR_SW_PROFILE;
+
+		if (!err[i] && ask && is_first_of_endport(plan, i))
 			rc = ibcc_batch_cc_get(&batch, c->lid, ibcc_apply_key(o, c), tag.kind, 0,
 					       tag);
 	}
@@ -85,10 +111,8 @@ static int ask_vendors(struct ibcc_transport *t, const struct ibcc_plan *plan,
 	for (size_t k = 0; k < batch.n && rc == 0; k++) {
 		const struct ibcc_change *c = &plan->change[batch.tag[k].index];
 
-		if (batch.op[k].err || !is_on(batch.op[k].mad, batch.tag[k].kind))
-			continue;
-		say(o, c, "NVIDIA's own congestion control is on there");
-		err[batch.tag[k].index] = IBCC_CHANGE_VENDOR_ON;
+		err[batch.tag[k].index] = judge_vendor(
+			plan, o, c, !batch.op[k].err && is_on(batch.op[k].mad, batch.tag[k].kind));
 	}
 	ibcc_batch_fini(&batch);
 	return rc;
@@ -115,6 +139,69 @@ static int judge(const struct ibcc_apply_options *o, const struct ibcc_change *c
 		return 0;
 	say(o, c, "a CCTI_Min beyond the table's end");
 	return IBCC_CHANGE_BEYOND_BOUNDS;
+}
+
+/* What the answers before a marking profile is changed mean: 0 or the reason to leave it out. */
+static int judge_profile(const struct ibcc_apply_options *o, const struct ibcc_change *c,
+			 uint16_t asked, const struct ibcc_mad_op *op)
+{
+	struct ibcc_cc_key_info key;
+
+	if (asked == IBCC_VCC_ATTR_SW_PROFILE) {
+		if (!op->err &&
+		    !memcmp(op->mad + IBCC_MAD_DATA_OFFS, c->old_data, sizeof(c->old_data)))
+			return 0;
+		say(o, c,
+		    op->err ? "the port's profiles cannot be read"
+			    : "another program has changed the port's profiles since ibcc-tune "
+			      "read "
+			      "them");
+		return op->err ? IBCC_CHANGE_UNREADABLE : IBCC_CHANGE_OTHER_WRITER;
+	}
+	if (!op->err)
+		ibcc_cc_key_info_unpack(op->mad, &key);
+	if (!op->err && (!key.CC_Key || key.CC_Key == ibcc_apply_key(o, c)))
+		return 0;
+	say(o, c,
+	    op->err ? "the node does not say whether it has a CC_Key"
+		    : "the node has another CC_Key than ibcc-tune (key_dir, cc_key_file)");
+	return IBCC_CHANGE_OTHER_KEY;
+}
+
+/* Reads each marking profile once more before it is changed, and its node's CC_Key. Some nodes
+ * drop a Set with another key without a word, and the profile may be another program's by now.
+ */
+static int ask_profiles(struct ibcc_transport *t, const struct ibcc_plan *plan,
+			const struct ibcc_apply_options *o, int *err)
+{
+	struct ibcc_batch batch = { 0 };
+	int rc = 0;
+
+	for (uint32_t i = 0; i < plan->n && rc == 0; i++) {
+		const struct ibcc_change *c = &plan->change[i];
+		struct ibcc_batch_tag tag = { .index = i, .kind = IBCC_CC_ATTR_KEY_INFO };
+
+		if (err[i] || c->attr_id != IBCC_VCC_ATTR_SW_PROFILE || goes_back(plan, c))
+			continue;
+		if (is_first_of_endport(plan, i))
+			rc = ibcc_batch_cc_get(&batch, c->lid, ibcc_apply_key(o, c), tag.kind, 0,
+					       tag);
+		tag.kind = c->attr_id;
+		if (rc == 0)
+			rc = ibcc_batch_cc_get(&batch, c->lid, ibcc_apply_key(o, c), tag.kind,
+					       c->attr_mod, tag);
+	}
+	if (rc == 0)
+		rc = ibcc_batch_run(&batch, t);
+	for (size_t k = 0; k < batch.n && rc == 0; k++) {
+		uint32_t i = batch.tag[k].index;
+
+		if (!err[i])
+			err[i] =
+				judge_profile(o, &plan->change[i], batch.tag[k].kind, &batch.op[k]);
+	}
+	ibcc_batch_fini(&batch);
+	return rc;
 }
 
 static int ask(struct ibcc_transport *t, const struct ibcc_plan *plan,
@@ -158,6 +245,8 @@ int ibcc_apply_check(struct ibcc_transport *t, const struct ibcc_plan *plan,
 	if (o->dry)
 		return 0;
 	rc = ask_vendors(t, plan, o, err);
+	if (rc == 0)
+		rc = ask_profiles(t, plan, o, err);
 	return rc ? rc : ask(t, plan, o, err);
 }
 
