@@ -9,11 +9,6 @@
 #include "daemon/report/report.h"
 #include "daemon/service/service_impl.h"
 
-/* Of a port and VL, where a switch does not report the size of its buffer. That of HDR switches is
- * not public; 128 KB are 31 packets of 4 KB.
- */
-#define BUFFER_BYTES 131072u
-
 /* The first adapter with NVIDIA's congestion control that sends to a root. */
 static uint32_t find_sender(const struct ibcc_cycle *c)
 {
@@ -60,16 +55,15 @@ static void find_buffer(const struct ibcc_cycle *c, struct ibcc_advice_basis *b)
 {
 	const struct ibcc_topo *t = c->topo;
 
-	b->buffer_bytes = BUFFER_BYTES;
+	b->buffer_bytes = IBCC_ADVICE_BUFFER_BYTES;
 	b->buffer_port = IBCC_NONE;
 	for (uint32_t r = 0; r < c->estimate.n_roots; r++) {
 		uint32_t port = c->estimate.root[r].port, ep = ibcc_topo_switch_endport(t, port);
-		uint32_t ports = t->node[t->port[port].node].n_ports;
-		uint32_t vls = t->port[port].op_vls ? t->port[port].op_vls : 1, own;
+		uint32_t own;
 
 		if (ep >= c->vendor.n || !c->vendor.ep[ep].buffer_bytes)
 			continue;
-		own = c->vendor.ep[ep].buffer_bytes / ports / vls;
+		own = ibcc_vendor_port_buffer(c->vendor.ep[ep].buffer_bytes, t, port);
 		if (b->buffer_port != IBCC_NONE && own >= b->buffer_bytes)
 			continue;
 		b->buffer_bytes = own;

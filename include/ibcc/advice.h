@@ -34,6 +34,11 @@ struct ibcc_advice {
 	double credit_bytes; /* the longest queue at that root that credits allow */
 };
 
+/* The buffer of a port and VL where a switch does not report its own. That of HDR switches is not
+ * public; 128 KB are 31 packets of 4 KB.
+ */
+#define IBCC_ADVICE_BUFFER_BYTES 131072u
+
 /* How many times p* a profile marks at its end. In the engine, senders with the factory values need
  * 1.2 to 1.9 times the marks of the fluid model (doc/internals/dcqcn.md); this is the upper one.
  */

@@ -78,10 +78,16 @@ struct ibcc_endport_cc {
 	/* Of NVIDIA's congestion control, whether or not that is the mechanism: */
 	uint16_t n_profile;              /* a switch: ports 0 .. n_profile - 1 of `profile` */
 	struct ibcc_cc_profile *profile; /* owned */
-	uint32_t buffer_bytes;           /* a switch: what a port and VL has; 0: not reported */
+	uint32_t buffer_bytes;           /* a switch: of all its ports; 0: not reported */
 	bool rp_known;                   /* an adapter */
 	struct ibcc_dcqcn_rp rp;
 };
+
+/* Can an adapter be given values, or does it react by itself? */
+static inline bool ibcc_endport_reacts(const struct ibcc_endport_cc *ep)
+{
+	return ep->mechanism == IBCC_MECHANISM_DCQCN || ep->info.ControlTableCap;
+}
 
 /* By endport index of the topology it was sized for. */
 struct ibcc_settings {
@@ -146,10 +152,11 @@ struct ibcc_cc_sw_port_element ibcc_settings_effective(const struct ibcc_endport
 bool ibcc_settings_relax(const struct ibcc_endport_cc *from, const struct ibcc_endport_cc *to);
 
 /* Do these settings, as read from a switch, have the port mark packets (FECN)? A port of credit
- * starvation does not (IBA vol. 1, Annex A10). With IBCC_MECHANISM_DCQCN a port marks if a profile
- * that an SL uses does.
+ * starvation does not (IBA vol. 1, Annex A10).
  */
 bool ibcc_settings_port_marks(const struct ibcc_endport_cc *sw, unsigned int port);
+/* Does the port mark packets by a profile of NVIDIA's that an SL uses? */
+bool ibcc_settings_profiles_mark(const struct ibcc_endport_cc *sw, unsigned int port);
 
 /* Whether with these settings a switch marks packets, or a channel adapter holds back flows that
  * are marked, or all flows (CCTI_Min).

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ibcc/advice.h>
 #include <ibcc/decision.h>
 #include <ibcc/estimate.h>
 #include <ibcc/law.h>
@@ -25,6 +26,7 @@ enum ibcc_reason_code {
 	IBCC_REASON_NO_DELAY,     /* to learn which adapters contribute */
 	IBCC_REASON_TABLE,        /* a table that ends a little beyond the fair share */
 	IBCC_REASON_BALANCE,      /* increase and timer that balance the marks */
+	IBCC_REASON_PROFILE,      /* DCQCN: marks for the root's senders, for as short a queue */
 	IBCC_REASON_LEFT,         /* the setting from before an earlier run */
 	IBCC_REASON_SWITCHED_OFF, /* a user asked for it */
 };
@@ -32,11 +34,12 @@ enum ibcc_reason_code {
 /* Why an attribute of an endport is to have its new value. */
 struct ibcc_reason {
 	uint32_t endport;
-	uint16_t attr_id; /* enum ibcc_cc_attr */
+	uint16_t attr_id; /* enum ibcc_cc_attr, or NVIDIA's */
 	enum ibcc_reason_code code;
 	/* Of the root that it is for; its arrays are not there. */
 	struct ibcc_root_parameters root;
-	struct ibcc_law_out law; /* what the law made of it */
+	struct ibcc_law_out law;    /* what the law made of it */
+	struct ibcc_advice profile; /* PROFILE: what it is computed from */
 };
 
 /* Complete settings, equal to the actual ones where nothing is to change, and a reason for each
@@ -77,6 +80,15 @@ struct ibcc_overlay {
 	{                                                                                          \
 		.max_delay = IBCC_CCT_MAX_MULT, .max_timer = UINT16_MAX                            \
 	}
+
+/* Does the overlay give an endport settings, now or ever? An adapter with NVIDIA's control gets
+ * none.
+ */
+static inline bool ibcc_overlay_gives(const struct ibcc_endport_cc *ep)
+{
+	return ep->support == IBCC_CC_SUPPORTED &&
+	       (ep->mechanism == IBCC_MECHANISM_A10 || ep->n_profile);
+}
 
 struct ibcc_ledger; /* <ibcc/ledger.h> */
 

@@ -153,6 +153,11 @@ int ibcc_vendor_ask_parameters(struct ibcc_transport *tr, const struct ibcc_topo
 			       uint64_t cc_key, const struct ibcc_vendor *v, const bool *which,
 			       struct ibcc_vendor_parameters *p);
 
+/* What a switch port and one of its data VLs have of the buffer of all ports. That each has an
+ * equal share is an assumption. 0: the switch reports none.
+ */
+uint32_t ibcc_vendor_port_buffer(uint32_t switch_bytes, const struct ibcc_topo *t, uint32_t port);
+
 /* Counts again what the members n_* are sums of. */
 void ibcc_vendor_sum(struct ibcc_vendor *v, const struct ibcc_topo *t);
 

@@ -113,7 +113,7 @@ static void take_nodes(const struct ibcc_topo *t, const struct ibcc_control_root
 			continue;
 		/* An adapter that has not answered yet is a member of which nothing is known. */
 		s->r.member[e] = actual->ep[e].support != IBCC_CC_SUPPORTED ||
-				 actual->ep[e].info.ControlTableCap;
+				 ibcc_endport_reacts(&actual->ep[e]);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include <ibcc/ledger.h>
+#include <ibcc/vendor_cc.h>
 
 /* Does a root mark by what was left there? Then it may be what holds its congestion back, from
  * which no other traffic suffers that the tuner could see.
@@ -17,7 +18,8 @@ static bool is_needed(const struct ibcc_ledger *l, const struct ibcc_topo *t,
 		uint32_t port = pic->root[k].port, sw = ibcc_topo_switch_endport(t, port);
 
 		if (sw < l->n && l->hold[sw] == IBCC_LEDGER_LEFT &&
-		    ibcc_settings_port_marks(&actual->ep[sw], t->port[port].num))
+		    (ibcc_settings_port_marks(&actual->ep[sw], t->port[port].num) ||
+		     ibcc_settings_profiles_mark(&actual->ep[sw], t->port[port].num)))
 			return true;
 	}
 	return false;
@@ -25,11 +27,15 @@ static bool is_needed(const struct ibcc_ledger *l, const struct ibcc_topo *t,
 
 static int put_back(const struct ibcc_ledger *l, uint32_t endport, struct ibcc_target *target)
 {
-	static const uint16_t attrs[] = { IBCC_CC_ATTR_SW_SETTING, IBCC_CC_ATTR_SW_PORT_SETTING,
+	static const uint16_t annex[] = { IBCC_CC_ATTR_SW_SETTING, IBCC_CC_ATTR_SW_PORT_SETTING,
 					  IBCC_CC_ATTR_CA_SETTING, IBCC_CC_ATTR_CCT };
+	static const uint16_t profile = IBCC_VCC_ATTR_SW_PROFILE;
+	bool dcqcn = target->wanted.ep[endport].mechanism == IBCC_MECHANISM_DCQCN;
+	const uint16_t *attr = dcqcn ? &profile : annex;
+	size_t n = dcqcn ? 1 : sizeof(annex) / sizeof(annex[0]);
 
-	for (size_t i = 0; i < sizeof(attrs) / sizeof(attrs[0]); i++)
-		if (!ibcc_target_add(target, endport, attrs[i], IBCC_REASON_LEFT))
+	for (size_t i = 0; i < n; i++)
+		if (!ibcc_target_add(target, endport, attr[i], IBCC_REASON_LEFT))
 			return -ENOMEM;
 	return ibcc_endport_cc_copy(&target->wanted.ep[endport], &l->base.ep[endport]);
 }

@@ -9,6 +9,9 @@
 #include <ibcc/law.h>
 #include <ibcc/ledger.h>
 #include <ibcc/link.h>
+#include <ibcc/vendor_cc.h>
+
+#include "overlay_dcqcn.h"
 
 /* Packets below this share of the MTU are not marked: ACKs and other small ones carry no load. */
 #define MARK_MTU_SHARE 4u
@@ -70,6 +73,9 @@ static void restore(const struct ibcc_endport_cc *base, struct ibcc_endport_cc *
 	ep->cct = base->cct;
 	for (unsigned int i = 0; i < ep->n_element && i < base->n_element; i++)
 		ep->element[i] = base->element[i];
+	for (unsigned int i = 0; i < ep->n_profile && i < base->n_profile; i++)
+		if (ep->profile[i].known && base->profile[i].known)
+			ep->profile[i] = base->profile[i];
 }
 
 static uint8_t packet_size(const struct ibcc_topo *t, uint32_t port)
@@ -149,6 +155,27 @@ static int lay_switch(const struct overlaying *j, uint32_t i)
 		ret = give_reason(j, i, IBCC_CC_ATTR_SW_SETTING, code, r, NULL);
 	if (!ret && differs & IBCC_SETTINGS_ELEMENTS)
 		ret = give_reason(j, i, IBCC_CC_ATTR_SW_PORT_SETTING, IBCC_REASON_PORT, r, NULL);
+	return ret;
+}
+
+/* With NVIDIA's control the root's port gets marking profiles, and nothing else is written. */
+static int lay_profiles(const struct overlaying *j, uint32_t i)
+{
+	struct ibcc_endport_cc *ep = &j->out->wanted.ep[i];
+	const struct ibcc_root_parameters *o, *r = NULL;
+	struct ibcc_advice advice = { 0 };
+	int ret;
+
+	restore(&j->ledger->base.ep[i], ep);
+	ibcc_parameters_each (o, j->p)
+		if (ibcc_topo_switch_endport(j->t, o->port) == i &&
+		    ibcc_overlay_dcqcn(j->t, o, j->actual, ep, &advice))
+			r = o;
+	if (!(ibcc_settings_differ(&j->actual->ep[i], ep) & IBCC_SETTINGS_PROFILES))
+		return 0;
+	ret = give_reason(j, i, IBCC_VCC_ATTR_SW_PROFILE, IBCC_REASON_PROFILE, r, NULL);
+	if (!ret)
+		j->out->reason[j->out->n_reasons - 1].profile = advice;
 	return ret;
 }
 
@@ -325,12 +352,18 @@ static int lay(const struct overlaying *j, uint32_t i)
 			j->out->without[j->out->n_without++] = i;
 		return 0;
 	}
+	if (!ibcc_overlay_gives(&j->actual->ep[i]))
+		return 0;
 	if (wanted)
 		ret = ibcc_ledger_hold(j->ledger, i, &j->actual->ep[i]);
 	if (ret || !ibcc_ledger_is_held(j->ledger, i))
 		return ret;
-	ret = ibcc_topo_is_switch(j->t, j->t->port[j->t->endport[i]].node) ? lay_switch(j, i)
-									   : lay_ca(j, i);
+	if (j->actual->ep[i].mechanism == IBCC_MECHANISM_DCQCN)
+		ret = lay_profiles(j, i);
+	else if (ibcc_topo_is_switch(j->t, j->t->port[j->t->endport[i]].node))
+		ret = lay_switch(j, i);
+	else
+		ret = lay_ca(j, i);
 	if (!wanted && j->out->n_reasons == n_reasons)
 		ibcc_ledger_release(j->ledger, i);
 	return ret;

@@ -121,6 +121,7 @@ uint32_t ibcc_rollout_judge(struct ibcc_rollout *r, const struct ibcc_topo *t,
 
 		if ((root->stage != IBCC_ROLLOUT_CANARY && root->stage != IBCC_ROLLOUT_WHOLE) ||
 		    !now || sw->support != IBCC_CC_SUPPORTED ||
+		    sw->mechanism != IBCC_MECHANISM_A10 ||
 		    !ibcc_settings_port_marks(sw, t->port[root->port].num))
 			continue;
 		if (moved(pic, now))

@@ -73,7 +73,7 @@ uint32_t ibcc_rules_enlist(const struct pass *p, struct ibcc_root_state *s, uint
 	r->lacking[endport] =
 		ep->support != IBCC_CC_SUPPORTED ||
 		!ibcc_device_takes_part(p->t, p->t->port[p->t->endport[endport]].node);
-	r->member[endport] = !r->lacking[endport] && ep->info.ControlTableCap;
+	r->member[endport] = !r->lacking[endport] && ibcc_endport_reacts(ep);
 	return r->member[endport];
 }
 

@@ -101,16 +101,20 @@ static bool is_there(const struct ibcc_topo *t, const struct ibcc_control_root *
 	for (uint32_t i = 0; i < root->n_nodes && !any; i++) {
 		uint32_t e = ibcc_topo_find_endport(t, root->node[i].guid, root->node[i].port);
 
-		any = root->node[i].member && ibcc_ledger_is_ours(ledger, e);
+		/* Adapters with NVIDIA's control have nothing of ours. */
+		any = root->node[i].member &&
+		      (ibcc_ledger_is_ours(ledger, e) ||
+		       (e < actual->n && actual->ep[e].mechanism == IBCC_MECHANISM_DCQCN));
 	}
 	return any && ibcc_ledger_is_ours(ledger, sw) &&
-	       ibcc_settings_port_marks(&actual->ep[sw], root->port);
+	       (ibcc_settings_port_marks(&actual->ep[sw], root->port) ||
+		ibcc_settings_profiles_mark(&actual->ep[sw], root->port));
 }
 
 /* The base of an endport that has not answered is found when it has. */
 static int hold(const struct ibcc_settings *actual, uint32_t e, struct ibcc_ledger *ledger)
 {
-	if (actual->ep[e].support != IBCC_CC_SUPPORTED)
+	if (!ibcc_overlay_gives(&actual->ep[e]))
 		return 0;
 	return ibcc_ledger_hold(ledger, e, &actual->ep[e]);
 }

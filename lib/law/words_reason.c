@@ -94,6 +94,20 @@ static void say_balance(struct ibcc_text *x, const struct ibcc_topo *t,
 		      (double)why->law.n_int_ns / 1000, name_of(t, r->port).text);
 }
 
+static void say_profile(struct ibcc_text *x, const struct ibcc_topo *t,
+			const struct ibcc_reason *why)
+{
+	const struct ibcc_root_parameters *r = &why->root;
+
+	ibcc_text_add(x,
+		      "%u %s %s at %u Mb/s: DCQCN balances them with %.2f %% of packets marked "
+		      "(\"ECN or Delay\", CoNEXT 2016), of which percent %u is at least %g times; "
+		      "max, %u, is the buffer of a port and VL in bytes, and min, %u, a part of it",
+		      r->n, counted(r), name_of(t, r->port).text, r->rate_mbps,
+		      100 * why->profile.mark_share, why->profile.percent, IBCC_ADVICE_SWING,
+		      why->profile.max_bytes, why->profile.min_bytes);
+}
+
 static void say_reason(struct ibcc_text *x, const struct ibcc_topo *t,
 		       const struct ibcc_reason *why)
 {
@@ -117,6 +131,7 @@ static void say_reason(struct ibcc_text *x, const struct ibcc_topo *t,
 		break;
 	case IBCC_REASON_TABLE: say_table(x, t, why); break;
 	case IBCC_REASON_BALANCE: say_balance(x, t, why); break;
+	case IBCC_REASON_PROFILE: say_profile(x, t, why); break;
 	case IBCC_REASON_LEFT:
 		ibcc_text_add(x, "previously applied, and no congestion needs it any more: the "
 				 "earlier value is restored");

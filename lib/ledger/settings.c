@@ -115,9 +115,9 @@ struct ibcc_cc_sw_port_element ibcc_settings_effective(const struct ibcc_endport
 	};
 }
 
-static bool profiles_mark(const struct ibcc_endport_cc *sw, unsigned int port)
+bool ibcc_settings_profiles_mark(const struct ibcc_endport_cc *sw, unsigned int port)
 {
-	if (port >= sw->n_profile || !sw->profile[port].known)
+	if (sw->support != IBCC_CC_SUPPORTED || port >= sw->n_profile || !sw->profile[port].known)
 		return false;
 	for (unsigned int k = 0; k < IBCC_VCC_PROFILES; k++)
 		if (sw->profile[port].used >> k & 1 &&
@@ -132,8 +132,6 @@ bool ibcc_settings_port_marks(const struct ibcc_endport_cc *sw, unsigned int por
 
 	if (sw->support != IBCC_CC_SUPPORTED)
 		return false;
-	if (sw->mechanism == IBCC_MECHANISM_DCQCN)
-		return profiles_mark(sw, port);
 	el = ibcc_settings_effective(sw, port);
 	return el.Threshold && !el.Control_Type;
 }

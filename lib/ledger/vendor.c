@@ -50,6 +50,14 @@ int ibcc_vendor_rebase(struct ibcc_vendor *v, const struct ibcc_topo *from,
 	return 0;
 }
 
+uint32_t ibcc_vendor_port_buffer(uint32_t switch_bytes, const struct ibcc_topo *t, uint32_t port)
+{
+	uint32_t ports = t->node[t->port[port].node].n_ports;
+	uint32_t vls = t->port[port].op_vls ? t->port[port].op_vls : 1;
+
+	return switch_bytes / (ports ? ports : 1) / vls;
+}
+
 void ibcc_vendor_sum(struct ibcc_vendor *v, const struct ibcc_topo *t)
 {
 	v->n_loose = v->loose_sls = 0;

@@ -138,16 +138,17 @@ static void test_support(void **state)
 	assert_int_equal(ep->support, IBCC_CC_KEY_REFUSED);
 	ep->answer = IBCC_CC_ANSWERED;
 	ibcc_endport_judge(ep, IBCC_CC_SUPPORTED);
-	assert_true(ibcc_settings_port_marks(ep, 1));
-	assert_false(ibcc_settings_port_marks(ep, 2));
+	assert_true(ibcc_settings_profiles_mark(ep, 1));
+	assert_false(ibcc_settings_profiles_mark(ep, 2));
 	percent_at(ep, 1, 0);
-	assert_false(ibcc_settings_port_marks(ep, 1));
+	assert_false(ibcc_settings_profiles_mark(ep, 1));
 	/* Profile 2 marks, too, but no SL uses it until now. */
 	ep->profile[1].used = 2;
-	assert_true(ibcc_settings_port_marks(ep, 1));
+	assert_true(ibcc_settings_profiles_mark(ep, 1));
 	ep->profile[1].used = 0;
-	assert_false(ibcc_settings_port_marks(ep, 1));
+	assert_false(ibcc_settings_profiles_mark(ep, 1));
 	/* The annex's settings of such a switch are none. */
+	assert_false(ibcc_settings_port_marks(ep, 1));
 	assert_false(ibcc_settings_are_on(ep));
 }
 
