@@ -391,8 +391,10 @@ static int on_end(sd_event_source *source, const struct signalfd_siginfo *info, 
 	struct loop *l = arg;
 
 	(void)source;
-	ibcc_log_of(IBCC_LOG_END, LOG_NOTICE,
-		    "signal %u, ending; settings on the fabric stay as they are", info->ssi_signo);
+	ibcc_log_of(IBCC_LOG_END, LOG_NOTICE, "signal %u, ending; %s", info->ssi_signo,
+		    ibcc_worker_restores(l->worker)
+			    ? "settings on trial and marking profiles are restored first"
+			    : "settings on the fabric stay as they are");
 	return sd_event_exit(l->event, 0);
 }
 

@@ -28,7 +28,7 @@ static void publish(struct ibcc_worker *w, struct ibcc_task *t)
 	json_t *status = ibcc_service_status(w->service), *old;
 	uint64_t due_ns = ibcc_service_trial_due_ns(w->service);
 
-	w->on_trial = due_ns != UINT64_MAX;
+	w->restores = due_ns != UINT64_MAX || ibcc_service_has_profiles(w->service);
 	pthread_mutex_lock(&w->lock);
 	w->trial_due_ns = due_ns;
 	if (t)
@@ -257,6 +257,22 @@ static void end_trial(struct ibcc_worker *w, const char *reason)
 	publish(w, NULL);
 }
 
+/* Restores marking profiles of NVIDIA's switches: without a daemon nobody would notice that another
+ * program writes them, or what they do.
+ */
+static void end_profiles(struct ibcc_worker *w)
+{
+	struct ibcc_request r = { .who = "ibcc-tuned" };
+	struct ibcc_why why = { "" };
+	json_t *result = NULL;
+	int err = ibcc_service_end_profiles(w->service, &result, &why);
+
+	if (err || result)
+		ibcc_explain_request(w->explain, "restoring marking profiles", &r, err, &why,
+				     result);
+	json_decref(result);
+}
+
 /* Returns the next task. NULL with *due: something on trial must be reverted first. NULL otherwise:
  * the thread must end. While there is no task, it charges jobs with congestion and stores that, so
  * that polling cycles need not take the time.
@@ -300,8 +316,10 @@ static void *work(void *arg)
 		else
 			run_task(w, t);
 	}
-	if (w->on_trial)
+	if (ibcc_service_trial_due_ns(w->service) != UINT64_MAX)
 		end_trial(w, "ibcc-tuned ends");
+	if (w->restores)
+		end_profiles(w);
 	return NULL;
 }
 
@@ -376,7 +394,7 @@ static void end_thread(struct ibcc_worker *w)
 {
 	struct timespec until;
 
-	if (w->on_trial) {
+	if (w->restores) {
 		until = ibcc_now_in_ms(1000u * LAST_TRIAL_S);
 		if (!pthread_clockjoin_np(w->thread, NULL, CLOCK_MONOTONIC, &until))
 			return;
@@ -385,6 +403,11 @@ static void end_thread(struct ibcc_worker *w)
 		ibcc_service_cancel(w->service);
 		until = ibcc_now_in_ms(50);
 	} while (pthread_clockjoin_np(w->thread, NULL, CLOCK_MONOTONIC, &until));
+}
+
+bool ibcc_worker_restores(const struct ibcc_worker *w)
+{
+	return w->restores;
 }
 
 void ibcc_worker_free(struct ibcc_worker *w)

@@ -98,8 +98,10 @@ void ibcc_task_free(struct ibcc_task *t);
  */
 struct ibcc_worker *ibcc_worker_new(const struct ibcc_config *config, uint64_t cc_key,
 				    struct ibcc_names *names, int *err, struct ibcc_why *why);
+/* Is there anything to restore when the worker is freed? */
+bool ibcc_worker_restores(const struct ibcc_worker *w);
 /* Ends the current task early, and then the thread. Changes of the fabric stay, except for what is
- * on trial: within a few seconds the worker reverts it.
+ * on trial and marking profiles of NVIDIA's switches: within a few seconds the worker reverts them.
  */
 void ibcc_worker_free(struct ibcc_worker *w);
 

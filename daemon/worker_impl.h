@@ -36,7 +36,10 @@ struct ibcc_task *ibcc_queue_take_client(struct ibcc_queue *q, uint64_t client);
 struct ibcc_worker {
 	pthread_t thread;
 	bool started;
-	atomic_bool on_trial; /* there is a transaction on trial since the last task */
+	/* Since the last task, there is something to restore when the daemon ends: a transaction on
+	 * trial, or marking profiles.
+	 */
+	atomic_bool restores;
 	pthread_mutex_t lock; /* protects all below */
 	pthread_cond_t wake;
 	bool stop;

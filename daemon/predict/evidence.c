@@ -117,6 +117,10 @@ static enum ibcc_prediction_why refuse(const struct ibcc_cycle *c)
 	for (uint32_t i = 0; i < c->snapshot.n_marks; i++)
 		if (c->snapshot.mark[i].sl != c->snapshot.mark[0].sl)
 			return IBCC_PREDICTION_VLS;
+	/* Where NVIDIA's control is at work, counters do not show what hosts would send without it.
+	 */
+	if (c->options.profiles && ibcc_vendor_rules(&c->vendor))
+		return IBCC_PREDICTION_CONTROLLED;
 	return lacks_cc(c) ? IBCC_PREDICTION_NO_CC : IBCC_PREDICTION_TELLS;
 }
 

@@ -261,6 +261,17 @@ static json_t *summary_of(const struct ibcc_cycle *c, const struct ibcc_result *
 	return written && c->summary ? ibcc_json_text(c->summary) : ibcc_report_decided(c);
 }
 
+/* Adds what nobody could check about marking profiles to the warnings of a plan that has some, so
+ * that a person who consents sees it.
+ */
+static void warn_unchecked(const struct ibcc_cycle *c, json_t *o)
+{
+	json_t *warnings = json_object_get(json_object_get(o, "fabric"), "warnings");
+
+	if (c->plan.n && c->unchecked.text[0] && ibcc_vendor_rules(&c->vendor))
+		json_array_append_new(warnings, ibcc_json_text(c->unchecked.text));
+}
+
 json_t *ibcc_report_outline(const struct ibcc_cycle *c, const char *source)
 {
 	const struct ibcc_result *r = result_of(c);
@@ -275,6 +286,8 @@ json_t *ibcc_report_outline(const struct ibcc_cycle *c, const char *source)
 				"the daemon made no prediction for this plan"),
 		      "summary", summary_of(c, r), "writes", (int)c->plan.n, "push", push_of(c),
 		      "error", error_of(c));
+	if (o)
+		warn_unchecked(c, o);
 	if (o)
 		json_object_set_new(o, "nvidia", ibcc_report_vendor(c));
 	if (o)

@@ -165,6 +165,9 @@ static int run_pass(struct ibcc_service *s, const struct ibcc_request *apply, bo
 	if (s->hold && !fast)
 		s->hold--;
 	act.applier = apply || writes ? s->applier : s->null_applier;
+	if (apply || writes)
+		ibcc_service_look_at_nvidia(s, apply || refines ? IBCC_SERVICE_WRITES_BY_REQUEST
+								: IBCC_SERVICE_WRITES_UNATTENDED);
 	act.state = s->state;
 	act.repair = s->config.drift == IBCC_DRIFT_REPAIR && ibcc_service_writes(s);
 	newest = ibcc_state_newest(s->state);

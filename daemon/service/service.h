@@ -128,8 +128,9 @@ int ibcc_service_what_if(struct ibcc_service *s, const json_t *set, void (*done)
  */
 int ibcc_service_advise(struct ibcc_service *s, void (*done)(void *arg), void *arg,
 			struct ibcc_why *why);
-/* Stops a what-if or advice that is running. It ends within a simulated millisecond and calls done(arg) as
- * always. False: the prediction of the plan is running instead, which the next client can use.
+/* Stops a what-if or advice that is running. It ends within a simulated millisecond and calls
+ * done(arg) as always. False: the prediction of the plan is running instead, which the next client
+ * can use.
  */
 bool ibcc_service_abandon_prediction(struct ibcc_service *s);
 /* Waits for the prediction if it has not ended. */
@@ -269,6 +270,11 @@ bool ibcc_service_account_jobs(struct ibcc_service *s);
  * jobs, which does not depend on how much each contributes.
  */
 uint64_t ibcc_service_whose(const struct ibcc_service *s, uint32_t port, char *buf, size_t len);
+
+/* Are there marking profiles of NVIDIA's switches that this service wrote and did not restore? */
+bool ibcc_service_has_profiles(const struct ibcc_service *s);
+/* Call when the daemon ends: restores them. *out is the outcome, NULL if nothing was to be done. */
+int ibcc_service_end_profiles(struct ibcc_service *s, json_t **out, struct ibcc_why *why);
 
 /* State of the service: mode, fabric, SM, plugin, last error. */
 json_t *ibcc_service_status(const struct ibcc_service *s);

@@ -200,6 +200,15 @@ int ibcc_service_asked_advice(struct ibcc_service *s, json_t *what);
 /* Adds to an answer what ibcc_service_apply_plan() needs of a plan and of its roots. -ENOMEM. */
 int ibcc_service_add_data(const struct ibcc_plan *plan, const struct ibcc_control *control,
 			  json_t *o);
+/* service_nvidia.c: says in the cycle whether marking profiles of NVIDIA's switches may be written,
+ * and what nobody could check. ibcc_service_prepare() calls it for what a person asks for.
+ */
+enum ibcc_service_writing {
+	IBCC_SERVICE_WRITES_NOT,        /* a dry run, or only shown */
+	IBCC_SERVICE_WRITES_BY_REQUEST, /* a person has consented */
+	IBCC_SERVICE_WRITES_UNATTENDED,
+};
+void ibcc_service_look_at_nvidia(struct ibcc_service *s, enum ibcc_service_writing writing);
 /* Makes sure that the port is open and the topology is up to date. */
 int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why);
 /* Opens the state file if it is not open, and tries it again after trouble. -EIO: the file cannot

@@ -400,6 +400,8 @@ int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why)
 		rc = ibcc_service_refresh_topology(s, plugin, why);
 	if (!rc)
 		rc = ibcc_service_look_at_keys(s, why);
+	if (!rc)
+		ibcc_service_look_at_nvidia(s, IBCC_SERVICE_WRITES_NOT);
 	if (rc == -EIO)
 		ibcc_service_drop(s);
 	s->stage = "reading the fabric or writing to it";
@@ -466,6 +468,8 @@ int ibcc_service_reconfigure(struct ibcc_service *s, const struct ibcc_config *c
 		ibcc_service_end_jobs(s);
 		s->jobs = jobs;
 	}
+	if (old->vendor_writes != config->vendor_writes)
+		s->cycle.actual_known = false;
 	s->config = *config;
 	s->names_due = true;
 	s->cycle.options.trust_lft = config->trust_lft;

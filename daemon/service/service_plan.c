@@ -240,6 +240,8 @@ static int may_apply(struct ibcc_service *s, const struct ibcc_request *r, struc
 	if (!rc)
 		rc = ibcc_service_read_all(s, why);
 	if (!rc)
+		ibcc_service_look_at_nvidia(s, IBCC_SERVICE_WRITES_BY_REQUEST);
+	if (!rc)
 		rc = ibcc_refusal_check(&s->cycle, why);
 	return rc ? rc : ibcc_service_may_write(s, true, why);
 }

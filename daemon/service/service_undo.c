@@ -218,6 +218,21 @@ static int want_off(const struct ibcc_topo *t, uint32_t i, struct ibcc_target *t
 	return 0;
 }
 
+/* NVIDIA's control itself is never switched. Profiles become what they were before our first write.
+ */
+static int want_profiles_back(const struct ibcc_service *s, uint32_t i, struct ibcc_target *target)
+{
+	const struct ibcc_book *book;
+
+	if (target->wanted.ep[i].mechanism != IBCC_MECHANISM_DCQCN || !s->state ||
+	    ibcc_state_book(s->state, &book, NULL))
+		return 0;
+	ibcc_ledger_without(book, s->cycle.topo, i, &target->wanted.ep[i]);
+	return ibcc_target_add(target, i, IBCC_VCC_ATTR_SW_PROFILE, IBCC_REASON_SWITCHED_OFF)
+		       ? 0
+		       : -ENOMEM;
+}
+
 int ibcc_service_plan_off(const struct ibcc_service *s, const bool *which, struct ibcc_plan *plan)
 {
 	struct ibcc_settings actual = { 0 };
@@ -231,7 +246,9 @@ int ibcc_service_plan_off(const struct ibcc_service *s, const bool *which, struc
 			continue;
 		if (which || actual.ep[e].support == IBCC_CC_LOG_ONLY)
 			ibcc_endport_judge(&actual.ep[e], IBCC_CC_SUPPORTED);
-		rc = want_off(s->cycle.topo, e, &target);
+		rc = want_profiles_back(s, e, &target);
+		if (!rc)
+			rc = want_off(s->cycle.topo, e, &target);
 	}
 	if (!rc)
 		rc = ibcc_planner_run(s->cycle.topo, &actual, &target, plan);

@@ -93,7 +93,9 @@ static const char *value_text(const struct values *v, char *buf)
 /* A place is a port of a switch, or an adapter. */
 static void take_place(struct group *g, const json_t *o)
 {
-	bool port = !strcmp(tune_str(o, "attribute"), "SwitchPortCongestionSetting");
+	const char *attribute = tune_str(o, "attribute");
+	bool port = !strcmp(attribute, "SwitchPortCongestionSetting") ||
+		    !strcmp(attribute, "PortProfileSettings");
 	size_t len = strlen(g->where);
 	char number[16] = "";
 

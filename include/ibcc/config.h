@@ -36,6 +36,12 @@ enum ibcc_drift {
 	IBCC_DRIFT_REPAIR, /* written again, in mode apply */
 };
 
+/* Whether marking profiles of NVIDIA's switches may be written. */
+enum ibcc_vendor_writes {
+	IBCC_VENDOR_WRITES_NEVER,
+	IBCC_VENDOR_WRITES_EXPERIMENTAL, /* untried on hardware */
+};
+
 /* Whether a plan is recommended that costs throughput and reduces latency. */
 enum ibcc_prefer {
 	IBCC_PREFER_THROUGHPUT, /* it is not */
@@ -68,8 +74,12 @@ struct ibcc_config {
 	uint32_t pass_deadline_ms; /* what was not read by then is stale */
 	uint32_t timeout_ms;       /* of a MAD */
 	bool clear_counters;       /* of 32 bits, before they stop at their end */
-	bool trust_lft; /* tune where packets need not go by the forwarding tables, too */
-	int rollout;    /* enum ibcc_rollout_way */
+	bool trust_lft;    /* tune where packets need not go by the forwarding tables, too */
+	int vendor_writes; /* enum ibcc_vendor_writes */
+	/* OpenSM's configuration, if the subnet manager runs on this host; empty: the usual places
+	 */
+	char vendor_opensm_conf[IBCC_CONFIG_PATH_BYTES];
+	int rollout; /* enum ibcc_rollout_way */
 	uint8_t retries;
 	uint8_t window;       /* MADs in flight, */
 	uint8_t node_window;  /* of those to one node, */

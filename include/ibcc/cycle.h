@@ -45,10 +45,14 @@ struct ibcc_cycle_options {
 	 */
 	uint64_t pass_deadline_ns;
 	uint64_t cc_key;
-	bool clear_counters;  /* see ibcc_collector_clear_full(); when something may be written */
-	bool trust_lft;       /* tune where packets need not go by the forwarding tables, too */
-	bool canary;          /* a plan for many nodes is begun with a few: <ibcc/rollout.h> */
-	uint32_t focus_nodes; /* most nodes whose ports get fast passes; 0: there are none */
+	bool clear_counters; /* see ibcc_collector_clear_full(); when something may be written */
+	bool trust_lft;      /* tune where packets need not go by the forwarding tables, too */
+	/* Marking profiles of NVIDIA's congestion control are read where that control is at work,
+	 * and may be written unless ibcc_cycle:veto says why not.
+	 */
+	bool profiles;
+	bool canary;              /* a plan for many nodes is begun with a few: <ibcc/rollout.h> */
+	uint32_t focus_nodes;     /* most nodes whose ports get fast passes; 0: there are none */
 	uint16_t readback_passes; /* all settings are read again after this many passes; 0: 60 */
 	struct ibcc_estimator_params estimator;
 	struct ibcc_tuner_params tuner;
@@ -91,16 +95,20 @@ struct ibcc_cycle {
 	uint16_t actual_age;                /* passes since the settings were read */
 	uint16_t missing_age, missing_wait; /* passes, for endports that did not answer */
 	struct ibcc_vendor vendor;          /* what nodes have beside the annex's control */
-	bool fast;                          /* this turn read the focus alone */
-	bool read;                          /* settings were read in this turn, all or ours */
-	uint32_t n_unread;                  /* ports without a reading in the turn before */
-	struct ibcc_ledger ledger;          /* the owner of each endport's settings */
-	struct ibcc_control resume;         /* roots of an earlier tuner, to be taken over; */
-	bool resume_read;                   /* `resume` has been read from the state file */
-	uint16_t resume_passes;             /* passes that have tried to take `resume` over */
-	struct ibcc_rollout rollout;        /* how far roots have their settings */
-	struct ibcc_audit audit;            /* when settings were read last */
-	bool audited;                       /* in this turn */
+	/* With options.profiles, set by the caller before each turn: why no profile may be written,
+	 * and what nobody could check about that. Empty: there is no such reason.
+	 */
+	struct ibcc_why veto, unchecked;
+	bool fast;                   /* this turn read the focus alone */
+	bool read;                   /* settings were read in this turn, all or ours */
+	uint32_t n_unread;           /* ports without a reading in the turn before */
+	struct ibcc_ledger ledger;   /* the owner of each endport's settings */
+	struct ibcc_control resume;  /* roots of an earlier tuner, to be taken over; */
+	bool resume_read;            /* `resume` has been read from the state file */
+	uint16_t resume_passes;      /* passes that have tried to take `resume` over */
+	struct ibcc_rollout rollout; /* how far roots have their settings */
+	struct ibcc_audit audit;     /* when settings were read last */
+	bool audited;                /* in this turn */
 	/* The plan of this cycle that repaired the drift, or put back settings that had no effect.
 	 */
 	struct ibcc_plan repaired;

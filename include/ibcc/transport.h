@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <ibcc/mad.h>
 
@@ -95,6 +96,13 @@ static inline uint64_t ibcc_transport_fabric_ns(struct ibcc_transport *t)
 static inline unsigned int ibcc_transport_whole_data(const struct ibcc_transport *t)
 {
 	return (t->whole_bytes ? t->whole_bytes : IBCC_MAD_BYTES) - IBCC_MAD_DATA_OFFS;
+}
+/* Sets the bytes of an answer's data that do not arrive as they were sent to 0. */
+static inline void ibcc_transport_cut_data(const struct ibcc_transport *t, uint8_t *data)
+{
+	unsigned int whole = ibcc_transport_whole_data(t);
+
+	memset(data + whole, 0, IBCC_MAD_BYTES - IBCC_MAD_DATA_OFFS - whole);
 }
 static inline void ibcc_transport_cancel(struct ibcc_transport *t)
 {

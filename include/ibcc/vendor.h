@@ -153,6 +153,12 @@ int ibcc_vendor_ask_parameters(struct ibcc_transport *tr, const struct ibcc_topo
 			       uint64_t cc_key, const struct ibcc_vendor *v, const bool *which,
 			       struct ibcc_vendor_parameters *p);
 
+/* Takes an answer over into the settings that were read: a port's marking profiles, those of them
+ * that its SLs use, or an adapter's parameters. Other answers change nothing. -ENOMEM.
+ */
+int ibcc_vendor_take(const struct ibcc_vendor *v, const struct ibcc_topo *t,
+		     const struct ibcc_vendor_answer *a, struct ibcc_settings *s);
+
 /* What a switch port and one of its data VLs have of the buffer of all ports. That each has an
  * equal share is an assumption. 0: the switch reports none.
  */

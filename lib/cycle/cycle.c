@@ -15,6 +15,7 @@
 #include "lib/cycle/cycle_resume.h"
 #include "lib/cycle/cycle_rollout.h"
 #include "lib/cycle/cycle_support.h"
+#include "lib/cycle/profiles.h"
 
 int ibcc_cycle_init(struct ibcc_cycle *c, const struct ibcc_cycle_options *o,
 		    struct ibcc_transport *transport)
@@ -347,9 +348,10 @@ static void leave_alone(struct ibcc_cycle *c, const struct ibcc_act *act,
 {
 	ibcc_refusal_text(c, c->refused, &c->blocked);
 	c->act_err = act->applier->writes ? -EPERM : 0;
-	if (c->plan.n && act->bookless && act->applier->writes)
+	/* Beside another program that writes profiles, even what only relaxes is left alone. */
+	if (!ibcc_profiles_are_settings(c) && c->plan.n && act->bookless && act->applier->writes)
 		act_without_book(c, act);
-	else if (c->plan.n)
+	else if (!ibcc_profiles_are_settings(c) && c->plan.n)
 		relax(c, act, execution);
 	c->skips = false;
 	if (!c->acted) {

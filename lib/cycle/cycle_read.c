@@ -12,6 +12,7 @@
 #include <ibcc/trust.h>
 
 #include "lib/cycle/cycle_support.h"
+#include "lib/cycle/profiles.h"
 
 /* Settings that are ours, or as we want them, are read every OURS_PASSES passes: a node that lost
  * them, or was given others, should soon have them again.
@@ -30,6 +31,38 @@ static void set_deadline(struct ibcc_cycle *c, unsigned int passes)
 	c->transport->deadline_ns = ns ? ibcc_transport_now_ns(c->transport) + ns : 0;
 }
 
+int ibcc_cycle_read_parameters(struct ibcc_cycle *c, const bool *which,
+			       struct ibcc_vendor_parameters *p)
+{
+	int rc;
+
+	set_deadline(c, READBACK_DEADLINES);
+	rc = ibcc_vendor_ask_parameters(c->transport, c->topo, c->options.cc_key, &c->vendor, which,
+					p);
+	set_deadline(c, 0);
+	return rc;
+}
+
+/* Reads the marking profiles, and the reaction's parameters, of endports whose settings have been
+ * read since they were.
+ */
+static int read_profiles(struct ibcc_cycle *c)
+{
+	bool *which = calloc(c->actual.n + 1, sizeof(*which)), any = false;
+	struct ibcc_vendor_parameters p = { 0 };
+	int rc = which ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !rc && i < c->actual.n; i++)
+		any |= which[i] = ibcc_profiles_are_unread(c, i);
+	if (any)
+		rc = ibcc_cycle_read_parameters(c, which, &p);
+	for (uint32_t i = 0; !rc && i < p.n; i++)
+		rc = ibcc_vendor_take(&c->vendor, c->topo, &p.answer[i], &c->actual);
+	ibcc_vendor_parameters_fini(&p);
+	free(which);
+	return rc;
+}
+
 int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
 {
 	int rc;
@@ -44,6 +77,8 @@ int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
 	if (!rc)
 		rc = ibcc_readback_run(c->transport, c->topo, c->options.cc_key, &c->actual);
 	set_deadline(c, 0);
+	if (!rc)
+		rc = read_profiles(c);
 	ibcc_cycle_block_vendors(c);
 	c->actual_known = !rc;
 	c->actual_age = 0;
@@ -54,18 +89,6 @@ int ibcc_cycle_readback(struct ibcc_cycle *c, struct ibcc_why *why)
 				 "reading the settings back failed, so nothing is written: %s",
 				 strerror(-rc))
 		  : 0;
-}
-
-int ibcc_cycle_read_parameters(struct ibcc_cycle *c, const bool *which,
-			       struct ibcc_vendor_parameters *p)
-{
-	int rc;
-
-	set_deadline(c, READBACK_DEADLINES);
-	rc = ibcc_vendor_ask_parameters(c->transport, c->topo, c->options.cc_key, &c->vendor, which,
-					p);
-	set_deadline(c, 0);
-	return rc;
 }
 
 static uint32_t count_missing(const struct ibcc_cycle *c, uint32_t *n_silent)
@@ -107,6 +130,8 @@ static int read_missing(struct ibcc_cycle *c, struct ibcc_why *why)
 	set_deadline(c, 1);
 	rc = ibcc_readback_missing(c->transport, c->topo, c->options.cc_key, &c->actual);
 	set_deadline(c, 0);
+	if (!rc)
+		rc = read_profiles(c);
 	ibcc_cycle_block_vendors(c);
 	if (count_missing(c, &silent) < before)
 		c->missing_wait = 1;
@@ -138,6 +163,8 @@ static int read_ours(struct ibcc_cycle *c, const struct ibcc_act *act, struct ib
 		rc = ibcc_readback_some(c->transport, c->topo, c->options.cc_key, which,
 					&c->actual);
 		set_deadline(c, 0);
+		if (!rc)
+			rc = read_profiles(c);
 		ibcc_cycle_block_vendors(c);
 		c->read = !rc;
 		if (rc)

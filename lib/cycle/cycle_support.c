@@ -5,6 +5,8 @@
  */
 #include "lib/cycle/cycle_support.h"
 
+#include "lib/cycle/profiles.h"
+
 #include <ibcc/device.h>
 
 static void block(struct ibcc_cycle *c, uint32_t endport, enum ibcc_cc_support why)
@@ -26,8 +28,16 @@ void ibcc_cycle_block_vendors(struct ibcc_cycle *c)
 	for (uint32_t i = 0; i < c->actual.n; i++) {
 		enum ibcc_cc_support why = ibcc_vendor_block(&c->vendor, i);
 
+		c->actual.ep[i].mechanism = ibcc_profiles_mechanism(c, i);
+		if (c->actual.ep[i].mechanism == IBCC_MECHANISM_DCQCN) {
+			ibcc_endport_judge(&c->actual.ep[i], IBCC_CC_SUPPORTED);
+			continue;
+		}
 		if (has_log_only(c->topo, i))
 			why = IBCC_CC_LOG_ONLY;
+		/* The annex's settings are not written beside NVIDIA's control, at no node. */
+		if (why == IBCC_CC_SUPPORTED && ibcc_profiles_are_settings(c))
+			block(c, i, IBCC_CC_VENDOR_ON);
 		if (why != IBCC_CC_SUPPORTED)
 			ibcc_endport_judge(&c->actual.ep[i], why);
 	}

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+#include "lib/cycle/profiles.h"
+
 void ibcc_refusal_routes(const struct ibcc_cycle *c, struct ibcc_why *text)
 {
 	struct ibcc_why routes, names;
@@ -27,7 +29,8 @@ static bool may_tune(const struct ibcc_cycle *c)
 
 enum ibcc_refused ibcc_refusal_find(const struct ibcc_cycle *c)
 {
-	if (ibcc_vendor_rules(&c->vendor))
+	if (ibcc_vendor_rules(&c->vendor) &&
+	    (!c->options.profiles || c->veto.text[0] || ibcc_profiles_changed(c, NULL)))
 		return IBCC_REFUSED_VENDOR;
 	if (!c->options.trust_lft &&
 	    (c->vendor.loose_sls == UINT16_MAX || (c->unproved.n && !may_tune(c))))
@@ -42,6 +45,12 @@ void ibcc_refusal_text(const struct ibcc_cycle *c, enum ibcc_refused why, struct
 	switch (why) {
 	case IBCC_REFUSED_NOT: ibcc_why_set(text, 0, "%s", ""); return;
 	case IBCC_REFUSED_VENDOR:
+		if (c->options.profiles && ibcc_profiles_changed(c, text))
+			return;
+		if (c->options.profiles && c->veto.text[0]) {
+			ibcc_why_set(text, 0, "marking profiles are not written: %s", c->veto.text);
+			return;
+		}
 		ibcc_vendor_text(&c->vendor, &what);
 		ibcc_why_set(text, 0, "%s; nothing of IBA Annex A10 is written beside it",
 			     what.text);

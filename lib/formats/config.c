@@ -22,6 +22,7 @@ static const char *const modes[] = { "observe", "apply", NULL };
 static const char *const vias[] = { "plugin", "direct", NULL };
 static const char *const drifts[] = { "report", "repair", NULL };
 static const char *const prefers[] = { "throughput", "latency", NULL };
+static const char *const vendor_writes[] = { "never", "experimental", NULL };
 static const char *const rollouts[] = { "canary", "all", NULL };
 static const char *const jobs_names[] = { "all", "users", "jobs", "none", NULL };
 static const char *const targets[] = { "auto", "stderr", "journal", NULL };
@@ -85,6 +86,8 @@ static const struct ibcc_yaml_key config_keys[] = {
 	{ MEMBER("pass_deadline_ms", UINT, pass_deadline_ms), .min = 10, .max = 3600000 },
 	{ MEMBER("clear_counters", BOOL, clear_counters) },
 	{ MEMBER("trust_lft", BOOL, trust_lft) },
+	{ MEMBER("vendor_writes", ENUM, vendor_writes), .names = vendor_writes },
+	{ MEMBER("vendor_opensm_conf", STRING, vendor_opensm_conf) },
 	{ MEMBER("rollout", ENUM, rollout), .names = rollouts },
 	{ MEMBER("timeout_ms", UINT, timeout_ms), .min = 1, .max = 60000 },
 	{ MEMBER("retries", UINT, retries), .max = 20 },
@@ -208,6 +211,7 @@ static void check(const struct ibcc_yaml *y, const struct ibcc_config *c,
 	want_absolute(y, "state_file", c->state_file, e);
 	want_absolute(y, "cc_key_file", c->cc_key_file, e);
 	want_absolute(y, "key_dir", c->key_dir, e);
+	want_absolute(y, "vendor_opensm_conf", c->vendor_opensm_conf, e);
 	want_absolute(y, "node_name_map", c->node_name_map, e);
 	want_absolute(y, "jobs_file", c->jobs_file, e);
 	want_absolute(y, "metrics_file", c->metrics_file, e);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <ibcc/device.h>
 
@@ -47,6 +48,43 @@ int ibcc_vendor_rebase(struct ibcc_vendor *v, const struct ibcc_topo *from,
 	v->n = to->n_endports;
 	v->again_ns = 0;
 	ibcc_vendor_sum(v, to);
+	return 0;
+}
+
+static int make_room(struct ibcc_endport_cc *ep, unsigned int n)
+{
+	if (ep->n_profile)
+		return 0;
+	ep->profile = calloc(n, sizeof(*ep->profile));
+	if (!ep->profile)
+		return -ENOMEM;
+	ep->n_profile = (uint16_t)n;
+	return 0;
+}
+
+int ibcc_vendor_take(const struct ibcc_vendor *v, const struct ibcc_topo *t,
+		     const struct ibcc_vendor_answer *a, struct ibcc_settings *s)
+{
+	struct ibcc_endport_cc *ep = &s->ep[a->endport];
+	int rc;
+
+	if (a->attr_id == IBCC_VCC_ATTR_CA_RP) {
+		ibcc_vcc_rp_unpack(a->data, &ep->rp);
+		ep->rp_known = true;
+		return 0;
+	}
+	if (a->attr_id != IBCC_VCC_ATTR_SW_PROFILE && a->attr_id != IBCC_VCC_ATTR_SW_SL_MAPPING)
+		return 0;
+	rc = make_room(ep, t->node[t->port[t->endport[a->endport]].node].n_ports + 1u);
+	if (rc || a->port >= ep->n_profile)
+		return rc;
+	ep->buffer_bytes = v->ep[a->endport].buffer_bytes;
+	if (a->attr_id == IBCC_VCC_ATTR_SW_SL_MAPPING) {
+		ep->profile[a->port].used = ibcc_vcc_profiles_used(a->data);
+		return 0;
+	}
+	ep->profile[a->port].known = true;
+	memcpy(ep->profile[a->port].data, a->data, sizeof(a->data));
 	return 0;
 }
 

@@ -414,12 +414,14 @@ static int wave(struct apply *a, uint32_t *from)
 		struct ibcc_mad_op *op = &a->batch.op[k];
 		struct group *g = &a->group[a->batch.tag[k].index];
 
-		if (op->err < 0 && ibcc_batch_is_refused(op) && is_beyond_end(a, g))
+		if (op->err < 0 && ibcc_batch_is_refused(op) && is_beyond_end(a, g)) {
 			settle(a, a->order[g->next++], IBCC_OUTCOME_VERIFIED, 0, 0);
-		else if (op->err < 0)
+		} else if (op->err < 0) {
 			fail(a, g, IBCC_OUTCOME_FAILED, get_err(op), op->status);
-		else
+		} else {
+			ibcc_transport_cut_data(a->tr, op->mad + IBCC_MAD_DATA_OFFS);
 			judge(a, g, op->mad + IBCC_MAD_DATA_OFFS);
+		}
 	}
 	return rc;
 }

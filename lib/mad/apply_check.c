@@ -196,6 +196,7 @@ static int ask_profiles(struct ibcc_transport *t, const struct ibcc_plan *plan,
 	for (size_t k = 0; k < batch.n && rc == 0; k++) {
 		uint32_t i = batch.tag[k].index;
 
+		ibcc_transport_cut_data(t, batch.op[k].mad + IBCC_MAD_DATA_OFFS);
 		if (!err[i])
 			err[i] =
 				judge_profile(o, &plan->change[i], batch.tag[k].kind, &batch.op[k]);

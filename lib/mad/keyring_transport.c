@@ -125,6 +125,7 @@ struct ibcc_transport *ibcc_keyring_transport(const struct ibcc_keyring *k,
 	t->base.ops = &keyed_ops;
 	t->base.stats = inner->stats;
 	t->base.simulated = inner->simulated;
+	t->base.whole_bytes = inner->whole_bytes;
 	t->inner = inner;
 	t->keys = k;
 	return &t->base;

@@ -128,6 +128,7 @@ static int keep(struct reading *x, const struct ibcc_batch_tag *tag, const struc
 		.attr_id = x->kind[x->kind_of[tag->index]].unread[tag->kind].attr_id
 	};
 	memcpy(a->data, op->mad + IBCC_MAD_DATA_OFFS, sizeof(a->data));
+	ibcc_transport_cut_data(x->tr, a->data);
 	return 0;
 }
 

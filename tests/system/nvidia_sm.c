@@ -4,6 +4,8 @@
  *
  * nvidia_sm change LID KEY ATTR MOD FIELD=VALUE...
  *	reads an attribute, changes fields, writes it back
+ * nvidia_sm show LID KEY ATTR MOD
+ *	reads an attribute and prints its data in hexadecimal
  * nvidia_sm policy FILE
  *	writes the lines of FILE, "LID KEY ATTR MOD FIELD=VALUE...", at once, after a SIGHUP, which
  *	reads the file again, and at a node that was silent and answers again. As a policy has all
@@ -186,6 +188,17 @@ static void serve(const char *path)
 	}
 }
 
+static int show(const struct line *l)
+{
+	uint8_t data[IBCC_VCC_PARAMETER_BYTES] = { 0 };
+	int rc = request(l, IBCC_MAD_GET, l->attr, l->mod, data);
+
+	for (unsigned int i = 0; i < sizeof(data) && !rc; i++)
+		printf("%02x", data[i]);
+	puts("");
+	return rc;
+}
+
 int main(int argc, char **argv)
 {
 	const struct ibcc_umad_options o = { .timeout_ms = 500, .retries = 1 };
@@ -201,9 +214,9 @@ int main(int argc, char **argv)
 		serve(argv[2]);
 	for (int i = 2; i < argc; i++)
 		snprintf(l.text + strlen(l.text), sizeof(l.text) - strlen(l.text), "%s ", argv[i]);
-	if (strcmp(argv[1], "change") != 0 || !parse(&l))
+	if ((strcmp(argv[1], "change") != 0 && strcmp(argv[1], "show") != 0) || !parse(&l))
 		return 2;
-	err = write_line(&l, false);
+	err = strcmp(argv[1], "show") ? write_line(&l, false) : show(&l);
 	ibcc_transport_free(tr);
 	return err != 0;
 }

@@ -187,6 +187,8 @@ static const struct key {
 	NUMBER("pass_deadline_ms", 30, pass_deadline_ms),
 	WORD("clear_counters", "true", clear_counters, true),
 	WORD("trust_lft", "true", trust_lft, true),
+	WORD("vendor_writes", "experimental", vendor_writes, IBCC_VENDOR_WRITES_EXPERIMENTAL),
+	STRING("vendor_opensm_conf", "/o", vendor_opensm_conf),
 	WORD("rollout", "all", rollout, IBCC_ROLLOUT_WAY_ALL),
 	NUMBER("timeout_ms", 51, timeout_ms),
 	NUMBER("retries", 0, retries),

@@ -48,6 +48,52 @@ static void test_parameters(void **state)
 	close_fixture(&x);
 }
 
+/* Answers become settings: profiles with all their bits, which of them SLs use, and how adapters
+ * react.
+ */
+static void test_take(void **state)
+{
+	struct ibcc_vendor_parameters p;
+	struct ibcc_settings s;
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	give_all(&x, IBCC_NVIDIA_CC_ON);
+	memset(&x.f.mad, 0x5a, sizeof(x.f.mad));
+	memset(x.f.mad.b + MAD_DATA, 0, 4); /* mode fixed */
+	assert_int_equal(agents_send(&x.f, LUSTRE_SW2, 0x21, 2, 2, 0xff09, 2), 0);
+	ask(&x, 0);
+	read_parameters(&x, &p);
+	assert_int_equal(ibcc_settings_init(&s, x.f.topo), 0);
+	x.v.ep[agents_endport(&x.f, LUSTRE_SW2)].buffer_bytes = 4711;
+	for (uint32_t i = 0; i < p.n; i++)
+		assert_int_equal(ibcc_vendor_take(&x.v, x.f.topo, &p.answer[i], &s), 0);
+	for (uint32_t i = 0; i < s.n; i++) {
+		const struct ibcc_endport_cc *ep = &s.ep[i];
+		bool sw = i == agents_endport(&x.f, LUSTRE_SW1) ||
+			  i == agents_endport(&x.f, LUSTRE_SW2);
+
+		assert_int_equal(ep->n_profile, sw ? 9 : 0);
+		assert_int_equal(ep->rp_known, !sw);
+		assert_int_equal(ep->rp.rpg_ai_rate_mbps, sw ? 0 : 5);
+		if (i != agents_endport(&x.f, LUSTRE_SW2))
+			continue;
+		assert_int_equal(ep->buffer_bytes, 4711);
+		assert_false(ep->profile[0].known);
+		assert_false(ep->profile[3].known); /* it has no link */
+		assert_true(ep->profile[1].known);
+		assert_int_equal(ep->profile[1].used, 1);
+		assert_true(ep->profile[2].known);
+		assert_int_equal(ep->profile[2].data[3], 0);
+		assert_int_equal(ep->profile[2].data[4], 0x5a);
+		assert_int_equal(ep->profile[2].data[63], 0x5a);
+	}
+	ibcc_settings_fini(&s);
+	ibcc_vendor_parameters_fini(&p);
+	close_fixture(&x);
+}
+
 /* A type of which the first three are silent, or know no such attribute, costs them two questions
  * each.
  */
@@ -166,9 +212,9 @@ static void test_parameters_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parameters),      cmocka_unit_test(test_parameter_canaries),
-		cmocka_unit_test(test_lost_canary),     cmocka_unit_test(test_some_parameters),
-		cmocka_unit_test(test_parameters_late),
+		cmocka_unit_test(test_parameters),         cmocka_unit_test(test_take),
+		cmocka_unit_test(test_parameter_canaries), cmocka_unit_test(test_lost_canary),
+		cmocka_unit_test(test_some_parameters),    cmocka_unit_test(test_parameters_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
