@@ -179,6 +179,7 @@ fuzzers: $(patsubst tests/fuzz/%.c,$(B)/hunt/%,$(wildcard tests/fuzz/fuzz_*.c))
 # The long form of tests/system/test_kill.sh, about half an hour.
 check-kill: all tests
 	@IBCC_BUILD=$(CURDIR)/$(B) IBCC_KILLS=$${IBCC_KILLS:-50} bash tests/system/test_kill.sh
+	@IBCC_BUILD=$(CURDIR)/$(B) IBCC_KILLS=$${IBCC_KILLS:-50} bash tests/system/test_nvidia_kill.sh
 # The large form of tests/system/test_silent_tree.sh, some minutes: at the daemon's default interval.
 check-large: all $(B)/tests/system/tool $(B)/tests/system/plugin_client
 	@IBCC_BUILD=$(CURDIR)/$(B) LEAVES=48 HOSTS=48 SPINES=32 SILENT=10 PASS_MS=10000 bash tests/system/test_silent_tree.sh
