@@ -105,8 +105,11 @@ struct estimation {
 struct tree {
 	uint8_t *flag;   /* by port index: enum tree_flag of an adapter's */
 	uint32_t *stack; /* by node index: switches still to be visited */
-	uint8_t *path;   /* by node index: TREE_BLOCKED, TREE_SHARED of its way to the root */
-	uint32_t *seen;  /* by node index: number of the walk that visited it last */
+	/* By node index: TREE_BLOCKED, TREE_SHARED of its way to the root; of a switch that
+	 * ibcc_tree_holds_up() has looked at: TREE_FEEDS, if it does.
+	 */
+	uint8_t *path;
+	uint32_t *seen; /* by node index: number of the walk that visited it last */
 	uint32_t walk;
 	uint16_t feed_wait;        /* highest wait of the ports that feed the root's switch */
 	uint32_t n_read, n_usable; /* ports met, and those with usable counters */
@@ -127,6 +130,7 @@ enum tree_flag {
 	TREE_SHARED = 1 << 2,  /* there is a switch port on it: its packets queue with others' */
 	TREE_COUNTED = 1 << 3, /* a port that waits was counted */
 	TREE_UNKNOWN = 1 << 4, /* a port by which packets of silent nodes come was counted */
+	TREE_FEEDS = 1 << 5,   /* of a switch's port: it waits, as do all on its way to the root */
 };
 
 int ibcc_tree_init(struct tree *tr, const struct ibcc_topo *t);
@@ -135,6 +139,10 @@ void ibcc_tree_fini(struct tree *tr);
  * behind it, and leaves flags, feed_wait and the counts in *j->tree.
  */
 void ibcc_tree_walk(const struct estimation *j, uint32_t root);
+/* Whether the tree just walked holds up packets that come into a switch for any destination: they
+ * queue at one of its ports, or at ports that all wait for one.
+ */
+bool ibcc_tree_holds_up(const struct estimation *j, uint32_t sw);
 
 /* A switch port that passes on the congestion of a port further on. */
 static inline bool load_blocked(const struct ibcc_estimator_params *p, const struct load *l)

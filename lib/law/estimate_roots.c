@@ -188,6 +188,17 @@ static struct upstream look_upstream(const struct estimation *j, bool slow, bool
 	return u;
 }
 
+static struct ibcc_source source_of(const struct estimation *j, uint32_t port, enum ibcc_role role)
+{
+	return (struct ibcc_source){
+		.port = port,
+		.role = role,
+		.xmit_mbps = j->load[port].mbps,
+		.wait_permille = j->load[port].waited,
+		.becn = j->load[port].becn,
+	};
+}
+
 /* Lists the adapters that have a role in the tree. */
 static int list_sources(const struct estimation *j, struct ibcc_root *r, const struct upstream *u)
 {
@@ -199,13 +210,7 @@ static int list_sources(const struct estimation *j, struct ibcc_root *r, const s
 
 		if (role == IBCC_ROLE_NONE)
 			continue;
-		r->source[r->n_sources++] = (struct ibcc_source){
-			.port = i,
-			.role = role,
-			.xmit_mbps = j->load[i].mbps,
-			.wait_permille = j->load[i].waited,
-			.becn = j->load[i].becn,
-		};
+		r->source[r->n_sources++] = source_of(j, i, role);
 		r->n_victims += role == IBCC_ROLE_VICTIM;
 		r->n_contributors += ibcc_role_takes_part(role);
 	}
@@ -395,6 +400,92 @@ static void clear_roots(const struct estimation *j,
 	}
 }
 
+/* Whether a port of a switch passes on congestion. */
+static bool has_blocked_port(const struct estimation *j, uint32_t sw)
+{
+	const struct ibcc_topo_node *node = &j->t->node[sw];
+
+	for (uint32_t i = node->first_port + 1; i <= node->first_port + node->n_ports; i++)
+		if (load_blocked(j->p, &j->load[i]))
+			return true;
+	return false;
+}
+
+/* Lists the adapters that wait and have no role at any root, though a port of their switch waits,
+ * too; *n is their number. NULL: no memory.
+ */
+static uint32_t *list_unexplained(const struct estimation *j, uint32_t *n)
+{
+	bool *has_role = calloc(j->t->n_ports, sizeof(*has_role));
+	uint32_t *list = calloc(j->t->n_ports, sizeof(*list));
+
+	*n = 0;
+	for (uint32_t i = 0; has_role && i < j->out->n_known; i++)
+		for (uint32_t k = 0; k < j->out->root[i].n_sources; k++)
+			has_role[j->out->root[i].source[k].port] = true;
+	for (uint32_t i = 0; has_role && list && i < j->t->n_ports; i++)
+		if (is_ca_port(j->t, i) && j->load[i].usable &&
+		    j->load[i].waited >= j->p->ca_wait_permille && !has_role[i] &&
+		    j->t->port[i].peer != IBCC_NONE &&
+		    has_blocked_port(j, j->t->port[j->t->port[i].peer].node))
+			list[(*n)++] = i;
+	if (!has_role) {
+		free(list);
+		list = NULL;
+	}
+	free(has_role);
+	return list;
+}
+
+static int by_port(const void *a, const void *b)
+{
+	const struct ibcc_source *x = a, *y = b;
+
+	return order(x->port, y->port);
+}
+
+/* Adds those of n adapters whose packets may queue in a root's tree to the root's victims. */
+static int add_victims(const struct estimation *j, struct ibcc_root *r, const uint32_t *port,
+		       uint32_t n)
+{
+	struct ibcc_source *all;
+
+	ibcc_tree_walk(j, r->port);
+	all = realloc(r->source, (r->n_sources + n) * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	r->source = all;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!ibcc_tree_holds_up(j, j->t->port[j->t->port[port[i]].peer].node))
+			continue;
+		all[r->n_sources++] = source_of(j, port[i], IBCC_ROLE_VICTIM);
+		r->n_victims++;
+	}
+	qsort(all, r->n_sources, sizeof(*all), by_port);
+	return 0;
+}
+
+/* An adapter can wait behind a root though its own way there is free: on a torus it may reach the
+ * root's destinations by other links than the contributors do, and send to others by theirs. Its
+ * destinations are not known, so it is a victim if any of its routes queues in the tree, and if no
+ * root explains that it waits.
+ */
+static int find_victims_elsewhere(struct estimation *j)
+{
+	uint32_t n = 0, *port;
+	int ret = 0;
+
+	if (!j->out->n_known)
+		return 0;
+	port = list_unexplained(j, &n);
+	if (!port)
+		return -ENOMEM;
+	for (uint32_t i = 0; n && !ret && i < j->out->n_known; i++)
+		ret = add_victims(j, &j->out->root[i], port, n);
+	free(port);
+	return ret;
+}
+
 /* How severe a root is: the sum of the waits of its sources, permille. */
 static uint64_t severity(const struct ibcc_root *r)
 {
@@ -426,6 +517,9 @@ int ibcc_estimate_roots(struct estimation *j)
 	if (!ret) {
 		clear_roots(j, feeds_root);
 		clear_roots(j, blocks_nobody);
+		ret = find_victims_elsewhere(j);
+	}
+	if (!ret) {
 		clear_victims(p);
 		if (p->n_known > 1)
 			qsort(p->root, p->n_known, sizeof(*p->root), by_severity);

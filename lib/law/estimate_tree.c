@@ -151,6 +151,7 @@ static uint32_t visit(const struct estimation *j, uint32_t lid, uint32_t node, u
 		tr->seen[next] = tr->walk;
 		if (!load_blocked(j->p, &j->load[q]))
 			path &= (uint8_t)~TREE_BLOCKED;
+		tr->flag[q] |= path & TREE_BLOCKED ? TREE_FEEDS : 0;
 		tr->path[next] = path | TREE_SHARED;
 		tr->stack[n++] = next;
 	}
@@ -186,4 +187,46 @@ void ibcc_tree_walk(const struct estimation *j, uint32_t root)
 		while (n)
 			n = visit(j, lid, tr->stack[n - 1], root, n - 1);
 	}
+	tr->walk++;
+}
+
+/* Whether packets for a LID that come into a switch queue in the tree. A loop in the tables ends
+ * after as many switches as there are.
+ */
+static bool holds_up(const struct estimation *j, uint32_t node, uint32_t lid)
+{
+	const struct ibcc_topo *t = j->t;
+
+	for (uint32_t hops = 0; hops < t->n_nodes && ibcc_topo_is_switch(t, node); hops++) {
+		const struct ibcc_topo_node *sw = &t->node[node];
+		uint32_t out = lid < sw->lft_len ? sw->lft[lid] : IBCC_LFT_NONE;
+
+		if (out < 1 || out > sw->n_ports)
+			return false;
+		out += sw->first_port;
+		if (!load_blocked(j->p, &j->load[out]) || t->port[out].peer == IBCC_NONE)
+			return false;
+		if (j->tree->flag[out] & TREE_FEEDS)
+			return true;
+		node = t->port[t->port[out].peer].node;
+	}
+	return false;
+}
+
+bool ibcc_tree_holds_up(const struct estimation *j, uint32_t sw)
+{
+	struct tree *tr = j->tree;
+
+	/* All adapters at a switch have the same routes from there on. */
+	if (tr->seen[sw] == tr->walk)
+		return tr->path[sw] & TREE_FEEDS;
+	tr->seen[sw] = tr->walk;
+	tr->path[sw] = 0;
+	for (uint32_t lid = 1; lid < j->t->node[sw].lft_len && lid <= IBCC_LID_MAX; lid++) {
+		if (!is_adapters(j->t, lid) || !holds_up(j, sw, lid))
+			continue;
+		tr->path[sw] = TREE_FEEDS;
+		return true;
+	}
+	return false;
 }

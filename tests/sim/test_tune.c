@@ -68,6 +68,12 @@ static void test_hdr(void **state)
 	check("hdr-quiet");
 }
 
+static void test_torus(void **state)
+{
+	(void)state;
+	check("torus");
+}
+
 static void test_faults(void **state)
 {
 	(void)state;
@@ -81,6 +87,7 @@ int main(void)
 		cmocka_unit_test(test_input_generated),
 		cmocka_unit_test(test_output_generated),
 		cmocka_unit_test(test_hdr),
+		cmocka_unit_test(test_torus),
 		cmocka_unit_test(test_faults),
 	};
 

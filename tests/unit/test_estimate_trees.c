@@ -126,9 +126,41 @@ static void test_loop(void **state)
 	assert_int_equal(f->e.root[0].n_contributors, 6);
 }
 
+/* Adapter 8 reaches the slow adapter 4 by another way than the sources 0 and 1 do. What it sends to
+ * adapter 2 passes a link of their tree, and waits there.
+ */
+static void test_victim_by_another_way(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t slow = fabric_port(f->t, 12, 1), beside = fabric_port(f->t, 8, 1);
+
+	f->tr.port[slow] = load(3200, 900, 0);
+	*traffic_at(&f->tr, 10, 3) = *traffic_at(&f->tr, 11, 3) = load(3200, 900, 0);
+	*traffic_at(&f->tr, 0, 1) = *traffic_at(&f->tr, 1, 1) = load(1600, 950, 0);
+	*traffic_at(&f->tr, 8, 1) = *traffic_at(&f->tr, 14, 3) = load(300, 990, 0);
+	assert_int_equal(pass(f)->n_roots, 1);
+	assert_int_equal(role(at(f, slow), beside), IBCC_ROLE_VICTIM);
+	assert_int_equal(at(f, slow)->n_victims, 1);
+	assert_int_equal(at(f, slow)->n_contributors, 2);
+	/* It waits for something else: the link to the tree has credits. */
+	*traffic_at(&f->tr, 14, 3) = load(300, 0, 0);
+	assert_int_equal(pass(f)->n_roots, 1);
+	assert_int_equal(role(at(f, slow), beside), IBCC_ROLE_NONE);
+	/* It does not wait. */
+	*traffic_at(&f->tr, 14, 3) = load(300, 990, 0);
+	*traffic_at(&f->tr, 8, 1) = load(300, 0, 0);
+	assert_int_equal(pass(f)->n_roots, 1);
+	assert_int_equal(role(at(f, slow), beside), IBCC_ROLE_NONE);
+}
+
 static int setup_ring(void **state)
 {
 	return setup_for(state, fabric_ring(3));
+}
+
+static int setup_ring_of_five(void **state)
+{
+	return setup_for(state, fabric_ring(5));
 }
 
 int main(void)
@@ -140,6 +172,8 @@ int main(void)
 		TREE8(test_untrustworthy),
 		TREE8(test_chain),
 		cmocka_unit_test_setup_teardown(test_loop, setup_ring, teardown),
+		cmocka_unit_test_setup_teardown(test_victim_by_another_way, setup_ring_of_five,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
