@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 #include "perftest/bench/statics.h"
 
+#include <string.h>
+
 #include <ibcc/measure.h>
 
 struct ibcc_dcqcn_profile ibcc_statics_profile(uint32_t i, uint32_t buffer_bytes)
@@ -36,6 +38,8 @@ int ibcc_statics_search(struct ibcc_scenario *s)
 	double most, mbps;
 	int rc;
 
+	/* A scenario without profiles marks on no SL. */
+	memset(d->sl2profile, 1, sizeof(d->sl2profile));
 	best.enabled = d->enabled = false;
 	rc = deliver(s, &most);
 	for (uint32_t i = 0; i < IBCC_STATICS && !rc; i++) {

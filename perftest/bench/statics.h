@@ -14,8 +14,8 @@
  */
 struct ibcc_dcqcn_profile ibcc_statics_profile(uint32_t i, uint32_t buffer_bytes);
 
-/* Gives the scenario the one of these profiles, or no DCQCN, with which its flows deliver most in
- * its measuring window. Runs it once for each. Errors as ibcc_measure_run().
+/* Gives all SLs of the scenario the one of these profiles, or no DCQCN, with which its flows deliver
+ * most in its measuring window. Runs it once for each. Errors as ibcc_measure_run().
  */
 int ibcc_statics_search(struct ibcc_scenario *s);
 

@@ -167,6 +167,40 @@ static void marking_profiles(void **state)
 	ibcc_experiment_fini(&x);
 }
 
+/* Three hosts fill the buffers before a slow receiver, and a fourth waits behind them. A profile
+ * lets it go on, so the search finds one, also in a scenario without the mapping dcqcn.
+ */
+static void search_without_profiles(void **state)
+{
+	struct ibcc_exp_options o = { .threads = 1 };
+	struct ibcc_experiment x;
+	struct ibcc_exp_result r;
+
+	(void)state;
+	load_ok("name: e\ntitle: t\nsource: s\nscenario: slow.yaml\nvariants:\n  - name: off\n"
+		"  - {name: best, profile: best}\n"
+		"rows:\n  - {name: marks, unit: \"%\", value: percent(best)}\n"
+		"  - {name: best, unit: x, value: \"MBps(best, all) / MBps(off, all)\"}\n",
+		&x);
+	files_write(
+		"scenarios/slow.yaml",
+		"name: slow\nduration_ms: 12\nmeasure_from_ms: 6\ntopology:\n"
+		"  rate: 200 Gb/s\n  mtu_bytes: 4096\n"
+		"  nodes: [{host: [a, b, c, d, v, w]}, {switch: [s, t], ports: 8}]\n"
+		"  links: [[a, s/1], [b, s/2], [v, s/3], [d, s/4], [s/8, t/8], [c, t/1], [w, "
+		"t/2]]\n"
+		"model: {packet_bytes: 4096, header_bytes: 26, buffer_bytes: 131072,"
+		" hca_buffer_bytes: 131072}\ntraffic:\n"
+		"  - {from: [a, b, d], to: c, kind: hot, rate: 60000 Mb/s, queue_packets: 200}\n"
+		"  - {from: v, to: w, kind: victim, rate: 80000 Mb/s, queue_packets: 200}\n"
+		"events: [{sink: c, at_ms: 0, rate: 80000 Mb/s}]\n");
+	run_ok(&x, &o, &r);
+	assert_true(x.row[0].measured > 0);
+	assert_true(x.row[1].measured > 1.2);
+	ibcc_experiment_result_fini(&r);
+	ibcc_experiment_fini(&x);
+}
+
 static void settling_time(void **state)
 {
 	struct ibcc_exp_options o = { .threads = 1 };
@@ -382,6 +416,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_measured_and_judged),
 		cmocka_unit_test(marking_profiles),
+		cmocka_unit_test(search_without_profiles),
 		cmocka_unit_test(settling_time),
 		cmocka_unit_test(bad_files),
 		cmocka_unit_test(bad_runs),
