@@ -53,6 +53,24 @@ static int mark_needed(struct ibcc_experiment *x, const struct ibcc_exp_options 
 	return rc;
 }
 
+/* A variant that finds its own profile turns DCQCN on, and no other congestion control can run
+ * beside that.
+ */
+static int check_profile(const struct ibcc_experiment *x, const struct ibcc_exp_run *run,
+			 struct ibcc_yaml_errors *e)
+{
+	const struct ibcc_exp_variant *v = &x->variant[run->variant];
+
+	if (v->profile == IBCC_EXP_PROFILE_GIVEN ||
+	    !(run->scenario.cc.enabled || run->scenario.model.bcn.enabled))
+		return 0;
+	ibcc_yaml_errors_add(e, x->scenario, 0, 0,
+			     "got congestion_control or bcn with the profile of variant \"%s\", "
+			     "want neither enabled: that profile is for DCQCN alone",
+			     v->name);
+	return -EINVAL;
+}
+
 /* Loads the scenario or settings of one run. Later assignments win over earlier ones. */
 static int load(const struct ibcc_experiment *x, const struct ibcc_exp_options *o,
 		struct ibcc_exp_run *run, struct ibcc_yaml_errors *e)
@@ -76,6 +94,8 @@ static int load(const struct ibcc_experiment *x, const struct ibcc_exp_options *
 		run->scenario.seed = o->seed;
 	if (!rc)
 		run->scenario.seed += run->k;
+	if (!rc)
+		rc = check_profile(x, run, e);
 	if (!rc && x->variant[run->variant].column == IBCC_EXP_COLUMN_FORMULAS)
 		rc = ibcc_truth_formulas(&run->scenario, run->scenario.measure_from_ps);
 	ibcc_words_fini(&set);

@@ -274,6 +274,19 @@ static void bad_runs(void **state)
 	ibcc_experiment_result_fini(&r);
 	ibcc_words_fini(&set);
 	ibcc_experiment_fini(&x);
+	load_ok("name: e\ntitle: t\nsource: s\nscenario: x.yaml\nvariants:\n"
+		"  - {name: both, profile: best, set: [\"congestion_control={switch: {threshold: "
+		"15}, ca: {ccti_timer: 9, ccti_increase: 1}, cct: {shape: linear, "
+		"max_delay_packets: 9}}\"]}\n"
+		"rows: [{name: n, unit: u, value: \"MBps(both, all)\"}]\n",
+		&x);
+	o.set = NULL;
+	assert_int_equal(ibcc_experiment_run(&x, &o, &r, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "x.yaml: got congestion_control or bcn with the profile of "
+				       "variant \"both\", want neither"));
+	ibcc_yaml_errors_fini(&e);
+	ibcc_experiment_result_fini(&r);
+	ibcc_experiment_fini(&x);
 }
 
 static bool has_keys(const json_t *o, const char *const *keys, size_t n)
