@@ -267,7 +267,8 @@ void ibcc_service_rematch_jobs(struct ibcc_service *s)
 void ibcc_service_end_jobs(struct ibcc_service *s)
 {
 	if (s->jobs) {
-		(void)settle(s);
+		while (settle(s))
+			;
 		(void)store(s, IBCC_WHOSE_ROWS_MAX);
 	}
 	ibcc_service_jobs_free(s->jobs);

@@ -4,6 +4,8 @@
 
 #include "services.h"
 
+#include <ibcc/file.h>
+
 #include "lib/state/state_db.h"
 
 #define LUSTRE  "perftest/scenarios/lustre.yaml"
@@ -551,7 +553,8 @@ static void test_advice_waits_unread(void **state)
 	assert_int_equal(ibcc_cycle_set_topology(&s->cycle, ibcc_topo_clone(l.sc.topo)), 0);
 	for (unsigned int i = 0; i < 10; i++)
 		assert_int_equal(services_pass(&l, s, PASS_PS, &why), 0);
-	if (!s->cycle.estimate.n_roots) fail_msg("%s", json_dumps(ibcc_service_status(s), 0));
+	if (!s->cycle.estimate.n_roots)
+		fail_msg("%s", json_dumps(ibcc_service_status(s), 0));
 	sent = l.tr->stats.sent;
 	assert_int_equal(ibcc_service_advise(s, on_advice, NULL, &why), -EINPROGRESS);
 	assert_true(l.tr->stats.sent > sent);
@@ -566,6 +569,95 @@ static void test_advice_waits_unread(void **state)
 	loop_end(&l);
 }
 
+/* Writes a map of jobs: one on the hosts that send to the slow server, and so many on no adapter
+ * that a call charges few polling cycles.
+ */
+static void write_jobs(int64_t made_s)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	assert_non_null(f);
+	fprintf(f,
+		"{\"version\": 1, \"made_s\": %lld, \"period_s\": 600, \"source\": \"test\", "
+		"\"jobs\": [",
+		(long long)made_s);
+	for (unsigned int i = 0; i < 9999; i++)
+		fprintf(f,
+			"{\"id\": \"%u\", \"user\": \"u\", \"start_s\": 1, \"end_s\": 0, "
+			"\"hosts\": [\"elsewhere\"]}, ",
+			i);
+	fprintf(f, "{\"id\": \"late\", \"user\": \"u\", \"start_s\": 1, \"end_s\": 0, "
+		   "\"hosts\": [\"source1\", \"source2\", \"source3\"]}]}");
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(ibcc_file_replace(files_path("jobs.json"), text, len), 0);
+	free(text);
+}
+
+/* Runs passes until the map that was made then has been read. */
+static void read_jobs(struct loop *l, struct ibcc_service *s, int64_t made_s)
+{
+	int64_t got = 0;
+
+	while (got != made_s) {
+		json_t *o;
+
+		passes(l, s, 1);
+		o = ibcc_service_jobs_status(s);
+		got = json_integer_value(json_object_get(o, "made"));
+		json_decref(o);
+		usleep(10000);
+	}
+}
+
+/* The daemon ends right after the polling cycle that took a new map. The jobs are still charged
+ * with all polling cycles before the map, also if these are more than one call charges.
+ */
+static void test_jobs_at_the_end(void **state)
+{
+	const int64_t first_s = (int64_t)time(NULL) - 10;
+	int64_t last_s;
+	struct ibcc_why why = { "" };
+	struct ibcc_state *db;
+	struct ibcc_config c;
+	struct ibcc_service *s;
+	struct loop l = { 0 };
+	json_t *jobs;
+	int err = 0;
+
+	(void)state;
+	loop_open(&l, LUSTRE, &loop_hardware, NULL);
+	services_config(&c);
+	snprintf(c.state_file, sizeof(c.state_file), "%.200s", files_path("end.db"));
+	snprintf(c.jobs_file, sizeof(c.jobs_file), "%.200s", files_path("jobs.json"));
+	c.mode = IBCC_MODE_OBSERVE;
+	write_jobs(first_s);
+	s = services_open(&l, &c);
+	s->listens = true;
+	assert_int_equal(ibcc_service_open_state(s, &why), 0);
+	assert_int_equal(ibcc_cycle_set_topology(&s->cycle, ibcc_topo_clone(l.sc.topo)), 0);
+	read_jobs(&l, s, first_s);
+	for (unsigned int i = 0; i < 12; i++) {
+		usleep(300000);
+		last_s = (int64_t)time(NULL);
+		passes(&l, s, 1);
+	}
+	while ((int64_t)time(NULL) <= last_s + 1)
+		usleep(10000);
+	write_jobs(last_s + 2);
+	read_jobs(&l, s, last_s + 2);
+	services_close(&l, s);
+	db = ibcc_state_open(c.state_file, &err, &why);
+	assert_non_null(db);
+	jobs = ibcc_state_jobs(db, 0, "", "", &err, &why);
+	assert_int_equal(json_array_size(jobs), 1);
+	assert_true(json_integer_value(json_object_get(json_array_get(jobs, 0), "seen")) >= last_s);
+	json_decref(jobs);
+	ibcc_state_close(db);
+	loop_end(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_refused),
@@ -576,7 +668,8 @@ int main(void)
 					    cmocka_unit_test(test_spoilt_way_back),
 					    cmocka_unit_test(test_effect),
 					    cmocka_unit_test(test_fought_over),
-					    cmocka_unit_test(test_advice_waits_unread) };
+					    cmocka_unit_test(test_advice_waits_unread),
+					    cmocka_unit_test(test_jobs_at_the_end) };
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
 }
