@@ -47,7 +47,8 @@ static uint8_t kind_of(const struct load *l, double link)
 	return l->most - l->carried > MORE * link ? CAN_FILL : IN_TREE;
 }
 
-/* Takes the ways of a pair to links that can be full into their trees. True: that changed a port.
+/* Takes the links on a pair's path that come before a link that can be full into that link's tree.
+ * True: that changed a port.
  */
 static bool grow(const struct ibcc_topo *t, const struct ibcc_traffic *traffic,
 		 const struct ibcc_traffic_pair *p, const double *wait, uint8_t *kind)
