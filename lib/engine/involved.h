@@ -13,10 +13,10 @@
  * be full if it is a root, or if the demands of its pairs fill most of it. Packets that wait for
  * such a link fill the buffers before it, so all links on the paths there can be blocked, too.
  * Pairs through any of these links are involved, and all pairs of adapters that wait. An adapter
- * that does not wait behind a link that is full now is not blocked by it later either, unless
- * demands there exceed what it carries: then only its pairs through the tree are involved. All
- * other pairs send what they demand, whatever the rest does. `wait` is by port, as ibcc_loads has
- * it. 0 or -ENOMEM.
+ * that does not wait behind a link that is full now is not blocked by it later either, so only its
+ * pairs through the tree are involved. But if demands exceed what the link carries now, it may
+ * block any adapter before it, and all their pairs are involved. All other pairs send what they
+ * demand, whatever the rest does. `wait` is by port, as ibcc_loads has it. 0 or -ENOMEM.
  */
 int ibcc_involved_pairs(const struct ibcc_topo *t, const struct ibcc_traffic *traffic,
 			uint32_t n_roots, const struct ibcc_traffic_root *root, const double *wait,
