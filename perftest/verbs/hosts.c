@@ -216,6 +216,13 @@ int ibcc_perf_hosts_plan(struct ibcc_perf_hosts *hosts, const struct ibcc_scenar
 	int rc;
 
 	*hosts = (struct ibcc_perf_hosts){ .s = s };
+	/* On another service level, packets can close the circle that these paths avoid. */
+	if (ibcc_route_has_sls(&s->sls) && !s->verbs.cm)
+		return ibcc_perf_fail(
+			e, 0,
+			"each path of the plan has a service level of its own (topology.paths, or "
+			"routes: datelines): add verbs: {connect: cm}, and the connections get it "
+			"from the subnet manager");
 	rc = add_hosts(hosts, e);
 	for (uint32_t i = 0; i < s->n_flows && !rc; i++)
 		rc = add_flow(hosts, i, e);

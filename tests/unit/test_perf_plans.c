@@ -89,6 +89,31 @@ static void test_ready_made(void **state)
 		-EINVAL);
 }
 
+/* If each path has a service level of its own, connections take it from the subnet manager. */
+static void test_levels_of_paths(void **state)
+{
+	static const char plan[] = "name: x\nduration_ms: 1\n"
+				   "topology: {torus: {sizes: [5]}, routes: datelines}\n"
+				   "model: {vls: 2}\n"
+				   "traffic: [{from: h0, to: h2}]\n";
+	char with_cm[sizeof(plan) + 40];
+	struct ibcc_perf_hosts hosts;
+	struct ibcc_scenario s;
+	struct ibcc_why e = { "" };
+
+	(void)state;
+	text_ok(plan, &s);
+	assert_int_not_equal(ibcc_perf_hosts_plan(&hosts, &s, &e), 0);
+	assert_non_null(strstr(e.text, "add verbs: {connect: cm}"));
+	ibcc_perf_hosts_fini(&hosts);
+	ibcc_scenario_fini(&s);
+	snprintf(with_cm, sizeof(with_cm), "%sverbs: {connect: cm}\n", plan);
+	text_ok(with_cm, &s);
+	assert_int_equal(ibcc_perf_hosts_plan(&hosts, &s, &e), 0);
+	ibcc_perf_hosts_fini(&hosts);
+	ibcc_scenario_fini(&s);
+}
+
 /* Which host posts, and to which: a queue pair at each side of each connection. */
 static void test_jobs(void **state)
 {
@@ -138,9 +163,8 @@ static void test_jobs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_mistakes),
-		cmocka_unit_test(test_ready_made),
+		cmocka_unit_test(test_hosts),      cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_ready_made), cmocka_unit_test(test_levels_of_paths),
 		cmocka_unit_test(test_jobs),
 	};
 
