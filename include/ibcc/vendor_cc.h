@@ -148,6 +148,10 @@ uint32_t ibcc_vcc_profile_unit(const uint8_t *data);
  */
 struct ibcc_vcc_profile ibcc_vcc_profile_get(const uint8_t *data, unsigned int k);
 void ibcc_vcc_profile_set(uint8_t *data, unsigned int k, const struct ibcc_vcc_profile *p);
+/* Whether two data of PortProfileSettings, of IBCC_CC_DATA_BYTES each, differ in more than min, max
+ * and percent of the profiles. A device may have bits there that no public header names.
+ */
+bool ibcc_vcc_profiles_differ_beside(const uint8_t *a, const uint8_t *b);
 /* The profiles that SLs are mapped to by the data of SLMapping: bit k is profile k. */
 uint8_t ibcc_vcc_profiles_used(const uint8_t *sl_mapping);
 

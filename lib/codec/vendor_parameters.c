@@ -2,10 +2,12 @@
 /* Fields of NVIDIA's attributes of congestion control parameters (vendor_cc.h). Widths are those of
  * NVIDIA OpenSM 5.x's headers.
  */
+#include <ibcc/ccmad.h>
 #include <ibcc/dcqcn.h>
 #include <ibcc/vendor_cc.h>
 
 #include <stddef.h>
+#include <string.h>
 
 #include "lib/codec/wire.h"
 
@@ -147,6 +149,19 @@ void ibcc_vcc_profile_set(uint8_t *data, unsigned int k, const struct ibcc_vcc_p
 	ibcc_vcc_field_set(data, &f[F_MIN], p->min);
 	ibcc_vcc_field_set(data, &f[F_MAX], p->max);
 	ibcc_vcc_field_set(data, &f[F_PERCENT], p->percent);
+}
+
+bool ibcc_vcc_profiles_differ_beside(const uint8_t *a, const uint8_t *b)
+{
+	uint8_t data[IBCC_CC_DATA_BYTES];
+
+	memcpy(data, a, sizeof(data));
+	for (unsigned int k = 0; k < IBCC_VCC_PROFILES; k++) {
+		struct ibcc_vcc_profile p = ibcc_vcc_profile_get(b, k);
+
+		ibcc_vcc_profile_set(data, k, &p);
+	}
+	return memcmp(data, b, sizeof(data)) != 0;
 }
 
 uint8_t ibcc_vcc_profiles_used(const uint8_t *sl_mapping)

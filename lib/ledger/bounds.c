@@ -206,22 +206,6 @@ static const char *check_profiles(const uint8_t *data)
 	return NULL;
 }
 
-/* Whether new data differ from the old ones in more than min, max and percent of the profiles. A
- * device may have bits there that no public header names, and they must stay.
- */
-static bool changes_other_bits(const struct ibcc_change *c)
-{
-	uint8_t data[IBCC_CC_DATA_BYTES];
-
-	memcpy(data, c->old_data, sizeof(data));
-	for (unsigned int k = 0; k < IBCC_VCC_PROFILES; k++) {
-		struct ibcc_vcc_profile p = ibcc_vcc_profile_get(c->new_data, k);
-
-		ibcc_vcc_profile_set(data, k, &p);
-	}
-	return memcmp(data, c->new_data, sizeof(data)) != 0;
-}
-
 const char *ibcc_bounds_data(const struct ibcc_change *c, const uint8_t *data)
 {
 	switch (c->attr_id) {
@@ -257,7 +241,8 @@ static const char *check(const struct ibcc_bounds *b, const struct table *t,
 		return what;
 	if (c->attr_id == IBCC_CC_ATTR_CA_SETTING)
 		return check_setting(b, t, c);
-	if (c->attr_id == IBCC_VCC_ATTR_SW_PROFILE && changes_other_bits(c))
+	if (c->attr_id == IBCC_VCC_ATTR_SW_PROFILE &&
+	    ibcc_vcc_profiles_differ_beside(c->old_data, c->new_data))
 		return "a change of more than min, max and percent of profiles";
 	return c->attr_id == IBCC_CC_ATTR_CCT ? check_block(b, t, c->attr_mod) : NULL;
 }

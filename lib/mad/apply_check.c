@@ -141,12 +141,29 @@ static int judge(const struct ibcc_apply_options *o, const struct ibcc_change *c
 	return IBCC_CHANGE_BEYOND_BOUNDS;
 }
 
+/* What the answer before a marking profile goes back means. The earlier min, max and percent
+ * come back, but not over other bits that have changed since. If the answer is lost, the Set is
+ * tried, and read back.
+ */
+static int judge_way_back(const struct ibcc_apply_options *o, const struct ibcc_change *c,
+			  const struct ibcc_mad_op *op)
+{
+	if (op->err || !ibcc_vcc_profiles_differ_beside(op->mad + IBCC_MAD_DATA_OFFS, c->new_data))
+		return 0;
+	say(o, c,
+	    "the port's profiles stay, as another program or a restart has changed their settings "
+	    "beside min, max and percent");
+	return IBCC_CHANGE_OTHER_WRITER;
+}
+
 /* What the answers before a marking profile is changed mean: 0 or the reason to leave it out. */
-static int judge_profile(const struct ibcc_apply_options *o, const struct ibcc_change *c,
+static int judge_profile(const struct ibcc_apply_options *o, const struct ibcc_change *c, bool back,
 			 uint16_t asked, const struct ibcc_mad_op *op)
 {
 	struct ibcc_cc_key_info key;
 
+	if (asked == IBCC_VCC_ATTR_SW_PROFILE && back)
+		return judge_way_back(o, c, op);
 	if (asked == IBCC_VCC_ATTR_SW_PROFILE) {
 		if (!op->err &&
 		    !memcmp(op->mad + IBCC_MAD_DATA_OFFS, c->old_data, sizeof(c->old_data)))
@@ -168,8 +185,9 @@ static int judge_profile(const struct ibcc_apply_options *o, const struct ibcc_c
 	return IBCC_CHANGE_OTHER_KEY;
 }
 
-/* Reads each marking profile once more before it is changed, and its node's CC_Key. Some nodes
- * drop a Set with another key without a word, and the profile may be another program's by now.
+/* Reads each marking profile once more before it is changed, and its node's CC_Key unless it goes
+ * back. Some nodes drop a Set with another key without a word, and the profile may be another
+ * program's by now.
  */
 static int ask_profiles(struct ibcc_transport *t, const struct ibcc_plan *plan,
 			const struct ibcc_apply_options *o, int *err)
@@ -181,9 +199,9 @@ static int ask_profiles(struct ibcc_transport *t, const struct ibcc_plan *plan,
 		const struct ibcc_change *c = &plan->change[i];
 		struct ibcc_batch_tag tag = { .index = i, .kind = IBCC_CC_ATTR_KEY_INFO };
 
-		if (err[i] || c->attr_id != IBCC_VCC_ATTR_SW_PROFILE || goes_back(plan, c))
+		if (err[i] || c->attr_id != IBCC_VCC_ATTR_SW_PROFILE)
 			continue;
-		if (is_first_of_endport(plan, i))
+		if (is_first_of_endport(plan, i) && !goes_back(plan, c))
 			rc = ibcc_batch_cc_get(&batch, c->lid, ibcc_apply_key(o, c), tag.kind, 0,
 					       tag);
 		tag.kind = c->attr_id;
@@ -198,8 +216,9 @@ static int ask_profiles(struct ibcc_transport *t, const struct ibcc_plan *plan,
 
 		ibcc_transport_cut_data(t, batch.op[k].mad + IBCC_MAD_DATA_OFFS);
 		if (!err[i])
-			err[i] =
-				judge_profile(o, &plan->change[i], batch.tag[k].kind, &batch.op[k]);
+			err[i] = judge_profile(o, &plan->change[i],
+					       goes_back(plan, &plan->change[i]), batch.tag[k].kind,
+					       &batch.op[k]);
 	}
 	ibcc_batch_fini(&batch);
 	return rc;

@@ -180,6 +180,40 @@ static void test_other_writer(void **state)
 	end(&p);
 }
 
+/* The way back brings back min, max and percent. It must not undo what another program did to the
+ * other bits meanwhile, here to one that no header names.
+ */
+static void test_other_bits_on_the_way_back(void **state)
+{
+	uint8_t data[IBCC_CC_DATA_BYTES], now[IBCC_CC_DATA_BYTES];
+	struct profiles p;
+	struct ibcc_plan undo;
+
+	(void)state;
+	begin(&p);
+	assert_int_equal(apply(&p), 0);
+	get(&p, 2, data);
+	data[63] ^= 1;
+	set(&p, 2, data);
+	/* Another percent is no reason: the earlier one comes back. */
+	get(&p, 0, now);
+	now[8] ^= 1;
+	set(&p, 0, now);
+	assert_int_equal(ibcc_plan_reverse(&p.plan, &undo), 0);
+	undo.back = true;
+	p.x.line.n_sets = 0;
+	assert_int_equal(ibcc_apply_run(&p.x.line.base, &undo, &p.o, &p.r), -EIO);
+	assert_int_equal(p.x.line.n_sets, 2);
+	get(&p, 2, now);
+	assert_memory_equal(now, data, sizeof(now));
+	get(&p, 0, now);
+	assert_memory_equal(now, p.plan.change[0].old_data, sizeof(now));
+	if (!strstr(p.why.text, "beside min, max and percent"))
+		fail_msg("%s", p.why.text);
+	ibcc_plan_fini(&undo);
+	end(&p);
+}
+
 static void test_key(void **state)
 {
 	struct ibcc_cc_key_info key = { .CC_Key = 0x5afe };
@@ -229,6 +263,7 @@ int main(void)
 		cmocka_unit_test(test_one_first),
 		cmocka_unit_test(test_off),
 		cmocka_unit_test(test_other_writer),
+		cmocka_unit_test(test_other_bits_on_the_way_back),
 		cmocka_unit_test(test_key),
 		cmocka_unit_test(test_never),
 	};
