@@ -135,8 +135,20 @@ equal "key: nothing is written" "$(set_mads)" "$sets"
 equal "key: there is nothing to change" "$(planned '.writes' || true)" 0
 equal "key: nor has anything changed" "$(registers)" "$before"
 
-# --- without a person ---------------------------------------------------------------------------------
+# --- a plan file, and a daemon that may not -----------------------------------------------------------
 stock ibccconfig -c 0x5afe CongestionKeyInfo "$(lid q2)" 0 0 0 0 >"$TMP/tool.log" 2>&1 || fail "ibccconfig"
+restart "vendor_opensm_conf: $conf"
+wait_until 60 planned '.writes == 1' || fail "$(cat "$TMP/plan.json")"
+check "a plan file" tune plan --skip-unsupported --output "$TMP/profiles.plan"
+check "has the profile" grep -qi 'PortProfileSettings' "$TMP/profiles.plan"
+stop "$TUNED_PID"
+start_tuned 'apply_via: direct'
+wait_until 60 told '.roots == 1' || fail "$(tune status)"
+sets=$(set_mads)
+tune apply "$TMP/profiles.plan" --yes --skip-unsupported >"$TMP/apply.log" 2>&1 && fail "applied without vendor_writes: $(cat "$TMP/apply.log")"
+equal "a plan file: nothing is written without vendor_writes" "$(set_mads)" "$sets"
+
+# --- without a person ---------------------------------------------------------------------------------
 if [ ! -e /etc/opensm/opensm.conf ] && [ ! -e /opt/ufm/files/conf/opensm/opensm.conf ]; then
 	restart 'mode: apply'
 	wait_until 60 told '.reason // "" | test("could not check")' || fail "$(tune status)"
