@@ -65,7 +65,7 @@ static int add(const struct ibcc_jobs_map *m, struct ibcc_jobs_draft *d, uint32_
 {
 	uint32_t first = first_of(m, job), n = first_of(m, job + 1) - first;
 	struct ibcc_job j = { .start_s = start_s, .end_s = end_s };
-	const char *host[HOSTS_MOST];
+	const char *host[HOSTS_MOST] = { NULL };
 	struct ibcc_why why;
 
 	n = n < HOSTS_MOST ? n : HOSTS_MOST;
