@@ -257,8 +257,8 @@ static void end_trial(struct ibcc_worker *w, const char *reason)
 	publish(w, NULL);
 }
 
-/* Restores marking profiles of NVIDIA's switches: without a daemon nobody would notice that another
- * program writes them, or what they do.
+/* Restores marking profiles of NVIDIA's switches: without a daemon no program would notice that
+ * another program writes them, or what they do.
  */
 static void end_profiles(struct ibcc_worker *w)
 {

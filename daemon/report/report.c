@@ -261,7 +261,7 @@ static json_t *summary_of(const struct ibcc_cycle *c, const struct ibcc_result *
 	return written && c->summary ? ibcc_json_text(c->summary) : ibcc_report_decided(c);
 }
 
-/* Adds what nobody could check about marking profiles to the warnings of a plan that has some, so
+/* Adds what could not be checked about marking profiles to the warnings of a plan that has some, so
  * that a person who consents sees it.
  */
 static void warn_unchecked(const struct ibcc_cycle *c, json_t *o)

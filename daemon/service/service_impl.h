@@ -201,7 +201,7 @@ int ibcc_service_asked_advice(struct ibcc_service *s, json_t *what);
 int ibcc_service_add_data(const struct ibcc_plan *plan, const struct ibcc_control *control,
 			  json_t *o);
 /* service_nvidia.c: says in the cycle whether marking profiles of NVIDIA's switches may be written,
- * and what nobody could check. ibcc_service_prepare() calls it for what a person asks for.
+ * and what could not be checked. ibcc_service_prepare() calls it for what a person asks for.
  */
 enum ibcc_service_writing {
 	IBCC_SERVICE_WRITES_NOT,        /* a dry run, or only shown */

@@ -96,7 +96,7 @@ struct ibcc_cycle {
 	uint16_t missing_age, missing_wait; /* passes, for endports that did not answer */
 	struct ibcc_vendor vendor;          /* what nodes have beside the annex's control */
 	/* With options.profiles, set by the caller before each turn: why no profile may be written,
-	 * and what nobody could check about that. Empty: there is no such reason.
+	 * and what could not be checked about that. Empty: there is no such reason.
 	 */
 	struct ibcc_why veto, unchecked;
 	bool fast;                   /* this turn read the focus alone */
