@@ -205,9 +205,12 @@ equal "mistakes in a fit have their places" "$(grep -cE "few.yaml:[0-9]+:[0-9]+:
 "$lab" cycle -j >"$TMP/cycle.json" || :
 check "a decision is measured on 3456 hosts" jq -e '.hosts == 3456 and .decisions > 30 and .roots >= 8
 	and .rounds > 0 and .median_cpu_ms > 0 and .most_cpu_ms >= .median_cpu_ms' "$TMP/cycle.json"
+# A sanitizer has a heap of its own, whose size the C library reports as zero.
 "$lab" jobs -j --ports 8 --jobs 50 --repeat 3 >"$TMP/jobs.json" || :
-check "polling cycles are measured with a map of jobs and without" jq -e '(.loads | length == 2) and (.loads[1].jobs == 50) and
-	([.loads[] | .hosts == 128 and .roots >= 8 and .jobs >= 20 and .without_cpu_ms > 0 and .ratio > 0 and .between_cpu_ms > 0 and .with_mib > .without_mib and
+check "polling cycles are measured with a map of jobs and without" jq -e --arg sanitized "$(plugin_preload)" '
+	(.loads | length == 2) and (.loads[1].jobs == 50) and
+	([.loads[] | .hosts == 128 and .roots >= 8 and .jobs >= 20 and .without_cpu_ms > 0 and .ratio > 0 and
+	.between_cpu_ms > 0 and (.with_mib > .without_mib or (.with_mib == 0 and $sanitized != "")) and
 	(.pairs | length == 3)] | all)' "$TMP/jobs.json"
 "$lab" classify --random 3 --seed 500000 -v >"$TMP/out" 2>"$TMP/err" || :
 check "a mistake has its seed and its numbers" grep -q '^seed 50000[012]: .*: .* port [0-9]*; .*[0-9]' "$TMP/err"
