@@ -13,11 +13,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <ibcc/clean.h>
+#include <ibcc/file.h>
 #include <ibcc/jobs.h>
 #include <ibcc/now.h>
 
@@ -26,7 +26,7 @@
 #define KILL_MS    2000 /* a child that was killed ends within this time, or hangs in the kernel */
 #define COMPLAINT  120u /* bytes of what a program says on stderr */
 
-/* What is read from a program or a file. */
+/* What is read from a program. */
 struct text {
 	char *at;
 	size_t n, room;
@@ -281,31 +281,15 @@ int ibcc_ask_program(struct ibcc_ask *a, const char *name, const char *const *ar
 
 int ibcc_ask_file(const char *path, char **text, size_t *len, struct ibcc_why *why)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct text t = { 0 };
 	struct stat st;
-	int rc = fd < 0 || fstat(fd, &st) ? -errno : 0;
+	int rc = ibcc_file_load(path, IBCC_JOBS_FILE_BYTES, &st, text, len);
 
-	*text = NULL;
-	*len = 0;
-	if (!rc && !S_ISREG(st.st_mode)) {
-		close(fd);
+	if (rc == -EISDIR || rc == -EINVAL)
 		return ibcc_why_set(why, -EIO, "%s is no regular file", path);
-	}
-	while (!rc)
-		rc = read_more(fd, &t);
-	if (fd >= 0)
-		close(fd);
-	if (rc == 1) {
-		*text = t.at;
-		*len = t.n;
-		return 0;
-	}
-	free(t.at);
 	if (rc == -EFBIG)
 		return ibcc_why_set(why, -EIO, "%s has more than %d bytes", path,
 				    IBCC_JOBS_FILE_BYTES);
-	if (rc != -ENOMEM)
+	if (rc && rc != -ENOMEM)
 		rc = ibcc_why_set(why, -EIO, "%s cannot be read: %s", path, strerror(-rc));
 	return rc;
 }

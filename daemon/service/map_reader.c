@@ -3,14 +3,13 @@
 #include "daemon/service/map_reader.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include <ibcc/file.h>
 #include <ibcc/now.h>
 #include <ibcc/thread.h>
 
@@ -84,65 +83,22 @@ void ibcc_map_reader_free(struct ibcc_map_reader *r)
 	destroy(r);
 }
 
-/* Reads a file that is open, which may change at the same time. NULL with *why. */
-static char *read_file(int fd, size_t *len, struct ibcc_why *why)
-{
-	size_t cap = 1 << 16, n = 0;
-	char *text = malloc(cap);
-
-	while (text) {
-		ssize_t got;
-
-		if (n == cap) {
-			char *more = realloc(text, 2 * cap);
-
-			if (!more)
-				break;
-			text = more;
-			cap *= 2;
-		}
-		got = read(fd, text + n, cap - n);
-		if (!got) {
-			*len = n;
-			return text;
-		}
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) {
-			ibcc_why_set(why, -errno, "%s", strerror(errno));
-			goto out;
-		}
-		n += (size_t)got;
-		if (n > IBCC_JOBS_FILE_BYTES) {
-			ibcc_why_set(why, -EFBIG, "it is larger than %d MiB",
-				     IBCC_JOBS_FILE_BYTES >> 20);
-			goto out;
-		}
-	}
-	ibcc_why_set(why, -ENOMEM, "no memory");
-out:
-	free(text);
-	return NULL;
-}
-
 /* -EINVAL: the same file would be refused again. */
 static int read_map(const char *file, struct ibcc_jobs *map, struct stat *st, struct ibcc_why *why)
 {
-	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rc = 0;
-	char *text = NULL;
-	size_t len = 0;
+	char *text;
+	size_t len;
+	int rc = ibcc_file_load(file, IBCC_JOBS_FILE_BYTES, st, &text, &len);
 
-	if (fd < 0 || fstat(fd, st))
-		rc = ibcc_why_set(why, -EIO, "%s", strerror(errno));
-	else if (!S_ISREG(st->st_mode))
-		rc = ibcc_why_set(why, -EINVAL, "it is not a regular file");
-	else if (!(text = read_file(fd, &len, why)))
-		rc = -EIO;
-	if (!rc)
-		rc = ibcc_jobs_parse(map, text, len, why);
+	if (rc == -EISDIR || rc == -EINVAL)
+		return ibcc_why_set(why, -EINVAL, "it is not a regular file");
+	if (rc == -EFBIG)
+		return ibcc_why_set(why, -EIO, "it is larger than %d MiB",
+				    IBCC_JOBS_FILE_BYTES >> 20);
+	if (rc)
+		return ibcc_why_set(why, -EIO, "%s", rc == -ENOMEM ? "no memory" : strerror(-rc));
+	rc = ibcc_jobs_parse(map, text, len, why);
 	free(text);
-	if (fd >= 0)
-		close(fd);
 	return rc;
 }
 

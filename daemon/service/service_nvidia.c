@@ -7,13 +7,11 @@
  * the host of the subnet manager. Elsewhere a person has to look, and consent.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include <ibcc/file.h>
 #include <ibcc/opensm_conf.h>
 #include <ibcc/state.h>
 #include <ibcc/text.h>
@@ -30,33 +28,16 @@ static const char *const usual[] = { IBCC_SYSCONFDIR "/opensm/opensm.conf",
 
 static int read_conf(const char *path, struct ibcc_opensm_conf *conf)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = 0;
-	size_t len = 0;
 	struct stat st;
-	ssize_t n = 1;
 	char *text;
+	size_t len;
+	int rc = ibcc_file_load(path, CONF_BYTES_MAX, &st, &text, &len);
 
-	if (fd < 0)
-		return errno == ENOTDIR ? -ENOENT : -errno;
-	text = malloc(CONF_BYTES_MAX);
-	if (!text)
-		rc = -ENOMEM;
-	else if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		rc = -EINVAL;
-	while (!rc && n > 0 && len < CONF_BYTES_MAX) {
-		n = read(fd, text + len, CONF_BYTES_MAX - len);
-		if (n > 0)
-			len += (size_t)n;
-		else if (n < 0)
-			rc = -errno;
-	}
-	if (!rc && len == CONF_BYTES_MAX)
-		rc = -EFBIG;
-	if (!rc)
-		ibcc_opensm_conf_read(text, len, conf);
+	if (rc)
+		return rc == -ENOTDIR ? -ENOENT : rc;
+	ibcc_opensm_conf_read(text, len, conf);
 	free(text);
-	close(fd);
-	return rc;
+	return 0;
 }
 
 /* Looks at one file. Returns whether it was read, and sets *veto if that is a reason not to write.

@@ -2,18 +2,16 @@
 /* The daemon's configuration file: one table says every key, its range and how it is printed. */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <syslog.h>
-#include <unistd.h>
 
 #include <ibcc/config.h>
+#include <ibcc/file.h>
 #include <ibcc/listen.h>
 #include <ibcc/log.h>
 #include <ibcc/proto.h>
@@ -320,47 +318,39 @@ int ibcc_config_dump(const struct ibcc_config *c, FILE *out)
 	return fflush(out) || ferror(out) ? -EIO : 0;
 }
 
+/* A key has 19 bytes. */
+#define KEY_FILE_BYTES 4096u
+
 int ibcc_config_read_key(const char *file, uint64_t *key, char *why, size_t len)
 {
-	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rc = -EINVAL;
-	char text[64];
 	struct stat st;
-	ssize_t n;
+	char *text;
+	size_t n;
+	int rc = ibcc_file_load(file, KEY_FILE_BYTES, &st, &text, &n);
+	bool is_read = !rc || rc == -EFBIG;
 
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		rc = -errno;
-		snprintf(why, len, "%s: cannot be read: %s", file, strerror(-rc));
-		goto out;
-	}
-	if (!S_ISREG(st.st_mode)) {
+	if (rc == -EISDIR || rc == -EINVAL) {
 		snprintf(why, len, "%s: is not a regular file", file);
-		goto out;
+		return -EINVAL;
 	}
+	if (!is_read) {
+		snprintf(why, len, "%s: cannot be read: %s", file, strerror(-rc));
+		return rc;
+	}
+	while (text && n > 0 && isspace((unsigned char)text[n - 1]))
+		text[--n] = '\0';
 	if (st.st_mode & 077) {
 		rc = -EACCES;
 		snprintf(why, len, "%s: got mode 0%o, want none for group and others (chmod 600)",
 			 file, st.st_mode & 07777);
-		goto out;
-	}
-	n = read(fd, text, sizeof(text) - 1);
-	if (n < 0) {
-		rc = -errno;
-		snprintf(why, len, "%s: cannot be read: %s", file, strerror(-rc));
-		goto out;
-	}
-	while (n > 0 && isspace((unsigned char)text[n - 1]))
-		n--;
-	text[n] = '\0';
-	/* The file holds a secret, so the message never shows its contents. */
-	if (strncmp(text, "0x", 2) || strlen(text) != (size_t)n ||
-	    ibcc_yaml_parse_uint(text, key)) {
+	} else if (!text || strncmp(text, "0x", 2) || strlen(text) != n ||
+		   ibcc_yaml_parse_uint(text, key)) {
+		/* The file holds a secret, so the message never shows its contents. */
+		rc = -EINVAL;
 		snprintf(why, len, "%s:1:1: want one CC_Key of up to 64 bits as 0x...", file);
-		goto out;
 	}
-	rc = 0;
-out:
-	explicit_bzero(text, sizeof(text));
-	if (fd >= 0)
-		close(fd);
+	if (text)
+		explicit_bzero(text, n);
+	free(text);
 	return rc;
 }

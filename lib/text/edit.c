@@ -137,49 +137,11 @@ static int name_beside(const struct ibcc_edit *e, const char *suffix, char name[
 	return n > NAME_MAX ? -ENAMETOOLONG : 0;
 }
 
-#define READ_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-
-/* Reads a plain file of `max` bytes at most. Closes it after an error. */
-static int read_open(int *fd, size_t max, struct stat *st, char **text, size_t *len)
-{
-	ssize_t n = 1;
-	int rc = 0;
-
-	*text = NULL;
-	*len = 0;
-	if (*fd < 0)
-		return -errno;
-	if (fstat(*fd, st))
-		rc = -errno;
-	else if (!S_ISREG(st->st_mode))
-		rc = S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
-	*text = rc ? NULL : malloc(max + 2);
-	if (!rc && !*text)
-		rc = -ENOMEM;
-	while (!rc && n && *len <= max) {
-		n = read(*fd, *text + *len, max + 1 - *len);
-		if (n < 0 && errno != EINTR)
-			rc = -errno;
-		*len += n > 0 ? (size_t)n : 0;
-	}
-	if (!rc && *len > max)
-		rc = -EFBIG;
-	if (!rc) {
-		(*text)[*len] = '\0';
-		return 0;
-	}
-	close(*fd);
-	*fd = -1;
-	free(*text);
-	*text = NULL;
-	return rc;
-}
-
 static int read_plain(int folder, const char *name, size_t max, int *fd, struct stat *st,
 		      char **text, size_t *len)
 {
-	*fd = openat(folder, name, READ_FLAGS | O_NOFOLLOW);
-	return read_open(fd, max, st, text, len);
+	*fd = openat(folder, name, IBCC_FILE_READ_FLAGS | O_NOFOLLOW);
+	return *fd < 0 ? -errno : ibcc_file_read(*fd, max, st, text, len);
 }
 
 static int check_file(const struct ibcc_edit *e, struct ibcc_why *why)
@@ -233,8 +195,7 @@ int ibcc_edit_read(const char *file, size_t max, struct ibcc_edit *e, struct ibc
 	e->path = absolute(file);
 	if (!e->path)
 		return ibcc_why_set(why, -ENOMEM, "%s: no memory", file);
-	e->fd = open(e->path, READ_FLAGS);
-	rc = read_open(&e->fd, max, &e->st, &e->text, &e->len);
+	rc = ibcc_file_load(e->path, max, &e->st, &e->text, &e->len);
 	return rc ? refuse_unread(e, rc, max, why) : 0;
 }
 

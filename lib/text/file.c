@@ -1,16 +1,83 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Writing whole files: each is written beside its place and renamed there, so that a reader sees
- * the old or the new content, never a part.
+/* Reading and writing whole files. Each is written beside its place and renamed there, so that a
+ * reader sees the old or the new content, never a part.
  */
 #include <ibcc/file.h>
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <string.h>
 #include <unistd.h>
+
+/* Space for a file whose size is not known before, as in /proc. */
+#define FIRST_ROOM 4096u
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Reads up to the end. The space has one byte for a NUL, and one that only a file that is too large
+ * fills.
+ */
+static int read_to_end(int fd, size_t room, size_t max, char **text, size_t *len)
+{
+	ssize_t n = 1;
+
+	while (n) {
+		char *more = *text && *len + 1 < room ? *text : NULL;
+
+		if (!more) {
+			room = least(*text ? 2 * room : room, max + 2);
+			more = realloc(*text, room);
+		}
+		if (!more)
+			return -ENOMEM;
+		*text = more;
+		n = read(fd, *text + *len, room - 1 - *len);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		*len += n > 0 ? (size_t)n : 0;
+		if (*len > max)
+			return -EFBIG;
+	}
+	(*text)[*len] = '\0';
+	return 0;
+}
+
+int ibcc_file_read(int fd, size_t max, struct stat *st, char **text, size_t *len)
+{
+	int rc;
+
+	*text = NULL;
+	*len = 0;
+	if (fstat(fd, st))
+		return -errno;
+	if (!S_ISREG(st->st_mode))
+		return S_ISDIR(st->st_mode) ? -EISDIR : -EINVAL;
+	rc = read_to_end(fd, (size_t)st->st_size + FIRST_ROOM, max, text, len);
+	if (!rc)
+		return 0;
+	if (*text)
+		explicit_bzero(*text, *len); /* it may be a secret */
+	free(*text);
+	*text = NULL;
+	return rc;
+}
+
+int ibcc_file_load(const char *path, size_t max, struct stat *st, char **text, size_t *len)
+{
+	int fd = open(path, IBCC_FILE_READ_FLAGS), rc;
+
+	st->st_mode = 0;
+	*text = NULL;
+	rc = fd < 0 ? -errno : ibcc_file_read(fd, max, st, text, len);
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
 
 int ibcc_file_write_all(int fd, const char *text, size_t len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Files that are written as a whole: links are not followed. */
+/* Files that are read or written as a whole. A link is not written through. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,6 +63,75 @@ static void test_streams(void **state)
 	assert_int_equal(unlink(files_path("null")), 0);
 }
 
+/* Of the file, the errors and the bytes; a text has a NUL behind it. */
+static int load(const char *name, size_t max, size_t want)
+{
+	struct stat st;
+	char *text = (char *)"";
+	size_t len = 4711;
+	int rc = ibcc_file_load(name[0] == '/' ? name : files_path(name), max, &st, &text, &len);
+
+	if (rc) {
+		assert_null(text);
+		return rc;
+	}
+	assert_int_equal(len, want);
+	assert_int_equal(text[len], 0);
+	for (size_t i = 0; i < len; i++)
+		assert_int_equal(text[i], 'a' + (int)(i % 26));
+	free(text);
+	return 0;
+}
+
+static void fill(const char *name, size_t n)
+{
+	FILE *f = fopen(files_path(name), "w");
+
+	assert_non_null(f);
+	for (size_t i = 0; i < n; i++)
+		assert_int_not_equal(fputc('a' + (int)(i % 26), f), EOF);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* Sizes around the limit and around the space that is given first. */
+static void test_read(void **state)
+{
+	static const size_t sizes[] = { 0, 1, 4094, 4095, 4096, 4097, 100000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		fill("sizes", sizes[i]);
+		assert_int_equal(load("sizes", sizes[i], sizes[i]), 0);
+		assert_int_equal(load("sizes", 200000, sizes[i]), 0);
+		assert_int_equal(sizes[i] ? load("sizes", sizes[i] - 1, 0) : -EFBIG, -EFBIG);
+	}
+	assert_int_equal(symlink("sizes", files_path("link")), 0);
+	assert_int_equal(load("link", 200000, 100000), 0);
+}
+
+/* Nothing of this waits for another process. */
+static void test_read_others(void **state)
+{
+	struct stat st;
+	size_t len;
+	char *text;
+
+	(void)state;
+	assert_int_equal(load("none", 100, 0), -ENOENT);
+	assert_int_equal(load("/", 100, 0), -EISDIR);
+	assert_int_equal(load("/dev/null", 100, 0), -EINVAL);
+	assert_int_equal(mkfifo(files_path("pipe"), 0600), 0);
+	assert_int_equal(load("pipe", 100, 0), -EINVAL);
+	/* A file that says that it has no bytes grows while it is read; and one that cannot be
+	 * read. */
+	assert_int_equal(ibcc_file_load("/proc/self/smaps", 1 << 22, &st, &text, &len), 0);
+	assert_int_equal(st.st_size, 0);
+	assert_true(len > 8192 && strlen(text) == len);
+	free(text);
+	assert_int_equal(load("/proc/self/smaps", 100, 0), -EFBIG);
+	assert_true(load("/proc/self/mem", 100, 0) < 0);
+}
+
 static int write_text(void *text, FILE *out)
 {
 	return fputs(text, out) == EOF ? -EIO : 0;
@@ -88,8 +157,8 @@ static void test_write(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_replace),
-		cmocka_unit_test(test_streams),
+		cmocka_unit_test(test_read),    cmocka_unit_test(test_read_others),
+		cmocka_unit_test(test_replace), cmocka_unit_test(test_streams),
 		cmocka_unit_test(test_write),
 	};
 
