@@ -35,9 +35,18 @@ static int read_conf(const char *path, struct ibcc_opensm_conf *conf)
 
 	if (rc)
 		return rc == -ENOTDIR ? -ENOENT : rc;
-	ibcc_opensm_conf_read(text, len, conf);
+	rc = ibcc_opensm_conf_read(text, len, conf);
 	free(text);
-	return 0;
+	return rc;
+}
+
+static const char *reason(int err)
+{
+	switch (err) {
+	case -EILSEQ: return "it is no text";
+	case -EINVAL: return "it is no regular file";
+	}
+	return strerror(-err);
 }
 
 /* Looks at one file. Returns whether it was read, and sets *veto if that is a reason not to write.
@@ -53,8 +62,9 @@ static bool look_at(const char *path, bool must_be_there, struct ibcc_why *veto)
 		ibcc_why_set(
 			veto, 0,
 			"%.200s cannot be read (%s), so it is not known whether NVIDIA's OpenSM "
-			"writes them, too: let the daemon's user read it",
-			path, strerror(-rc));
+			"writes them, too: let vendor_opensm_conf name the configuration of that "
+			"OpenSM, and the daemon's user read it",
+			path, reason(rc));
 	else if (conf.policy_file[0])
 		ibcc_why_set(veto, 0,
 			     "NVIDIA's OpenSM has a congestion_control_policy_file (in %.200s) and "

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* OpenSM's configuration file, as far as it says whether NVIDIA's OpenSM manages NVIDIA's
- * congestion control. Its lines are "NAME VALUE"; # begins a comment line.
+ * congestion control. It is read as OpenSM reads it (osm_subn_parse_conf_file() and clean_val() in
+ * opensm/osm_subnet.c): a line is "NAME VALUE", # begins a comment, and a value may have blanks in
+ * it and quotes around it.
  */
 #ifndef IBCC_OPENSM_CONF_H
 #define IBCC_OPENSM_CONF_H
@@ -17,8 +19,10 @@ struct ibcc_opensm_conf {
 	char policy_file[256];
 };
 
-/* Reads a file's text of `len` bytes. The last line with a name counts, as in OpenSM. */
-void ibcc_opensm_conf_read(const char *text, size_t len, struct ibcc_opensm_conf *c);
+/* Reads a file's text of `len` bytes. The last line with a name counts; an empty mode does not, as
+ * OpenSM takes it for no number. Returns 0; -EILSEQ if this is no text, so that it says nothing.
+ */
+int ibcc_opensm_conf_read(const char *text, size_t len, struct ibcc_opensm_conf *c);
 
 /* Does OpenSM, with this file, leave NVIDIA's congestion control to others? */
 static inline bool ibcc_opensm_conf_is_free(const struct ibcc_opensm_conf *c)

@@ -60,7 +60,9 @@ refused "NVIDIA's OpenSM switches them off" 'mlnx_congestion_control is 1' "vend
 printf 'mlnx_congestion_control 0\ncongestion_control_policy_file /etc/opensm/cc.conf\n' >"$conf"
 refused "a policy file" 'congestion_control_policy_file' "vendor_opensm_conf: $conf"
 refused "a file that is not there" 'cannot be read' "vendor_opensm_conf: $TMP/none"
-printf '# congestion_control_policy_file /old\nmlnx_congestion_control 0\ncongestion_control_policy_file (null)\n' >"$conf"
+printf 'mlnx_congestion_control 0\n\0' >"$conf"
+refused "a file that is no text" 'cannot be read (it is no text)' "vendor_opensm_conf: $conf"
+printf '# congestion_control_policy_file /old\nmlnx_congestion_control "0"\ncongestion_control_policy_file (null)\n' >"$conf"
 stop "$TUNED_PID"
 write_config 'apply_via: direct' 'vendor_writes: experimental' "vendor_opensm_conf: $conf"
 sets=$(set_mads)
