@@ -39,8 +39,9 @@ struct ibcc_apply_options {
  *
  * Applies all changes: nodes in parallel, the changes of one node one after the other in the
  * plan's order; each is read back and compared by ibcc_plan_verify(). After a failure the rest of
- * that node is SKIPPED. *r must be sized for the plan. Returns 0 if all were verified, -EIO if
- * some were not, -ECANCELED if may_continue said no or the transport was cancelled, -ENOMEM.
+ * that node is SKIPPED. Of marking profiles that go back, each port stands alone in all of this. *r
+ * must be sized for the plan. Returns 0 if all were verified, -EIO if some were not, -ECANCELED if
+ * may_continue said no or the transport was cancelled, -ENOMEM.
  *
  * A node that answers Gets but keeps silent to a Set (FAILED with -ETIMEDOUT) most likely has
  * another CC_Key than ours: the annex wants such a Set dropped without a word.

@@ -48,8 +48,8 @@ uint32_t ibcc_bounds_check(const struct ibcc_bounds *b, const struct ibcc_topo *
 			   const struct ibcc_settings *has, const struct ibcc_plan *plan, bool *bad,
 			   struct ibcc_why *why);
 
-/* Removes from a plan all nodes with a change that ibcc_bounds_check() does not allow, and sets
- * *why and the result as that does.
+/* Removes from a plan that goes back all nodes with a change that ibcc_bounds_check() does not
+ * allow, and sets *why and the result as that does. Of marking profiles each port stands alone.
  */
 uint32_t ibcc_bounds_drop(const struct ibcc_bounds *b, const struct ibcc_topo *t,
 			  const struct ibcc_settings *has, struct ibcc_plan *plan,

@@ -394,9 +394,10 @@ uint32_t ibcc_bounds_drop(const struct ibcc_bounds *b, const struct ibcc_topo *t
 		for (end = from;
 		     end < plan->n && plan->change[end].node_guid == plan->change[from].node_guid;
 		     end++)
-			out |= bad[end];
-		for (i = from; !out && i < end; i++)
-			plan->change[n++] = plan->change[i];
+			out |= bad[end] && plan->change[end].attr_id != IBCC_VCC_ATTR_SW_PROFILE;
+		for (i = from; i < end; i++)
+			if (plan->change[i].attr_id == IBCC_VCC_ATTR_SW_PROFILE ? !bad[i] : !out)
+				plan->change[n++] = plan->change[i];
 	}
 	if (n_bad)
 		plan->n = n;

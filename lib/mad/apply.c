@@ -23,7 +23,9 @@
 /* Sets in a wave. The window runs empty at the end of each, so a wave is a few windows long. */
 #define WAVE_NODES 256u
 
-/* The changes of one node. Still to be made are order[next] to order[end - 1] of the plan. */
+/* Changes that are made one after the other: those of a node, or one that stands_alone(). Still to
+ * be made are order[next] to order[end - 1] of the plan.
+ */
 struct group {
 	uint32_t first, next, end;
 	/* Found out on the way: this node takes tables block by block (QLogic's agent). Its CA
@@ -39,7 +41,7 @@ struct apply {
 	const struct ibcc_plan *plan;
 	const struct ibcc_apply_options *o;
 	struct ibcc_result *r;
-	uint32_t *order; /* the plan's indices by node */
+	uint32_t *order; /* the plan's indices by group */
 	struct group *group;
 	uint32_t n_groups;
 	bool *tried; /* by group: it is to be read back in this wave */
@@ -61,7 +63,7 @@ static void settle(struct apply *a, uint32_t i, enum ibcc_outcome outcome, int e
 		a->r->n_failed++;
 }
 
-/* A change has failed. What is left of its node, which would build on it, is skipped. */
+/* A change has failed. What is left of its group, which would build on it, is skipped. */
 static void fail(struct apply *a, struct group *g, enum ibcc_outcome outcome, int err,
 		 uint16_t status)
 {
@@ -83,13 +85,26 @@ static void fail(struct apply *a, struct group *g, enum ibcc_outcome outcome, in
 		settle(a, a->order[g->next++], IBCC_OUTCOME_SKIPPED, 0, 0);
 }
 
+/* The marking profiles of a port are a register of their own. Whatever keeps one from going back is
+ * no reason to leave another port of the switch throttled.
+ */
+static bool stands_alone(const struct ibcc_plan *plan, uint32_t i)
+{
+	const struct ibcc_change *c = &plan->change[i];
+
+	return c->attr_id == IBCC_VCC_ATTR_SW_PROFILE && (plan->back || c->back);
+}
+
 static int by_node(const void *x, const void *y, void *arg)
 {
 	const struct ibcc_plan *plan = arg;
 	uint32_t i = *(const uint32_t *)x, k = *(const uint32_t *)y;
 	uint64_t a = plan->change[i].node_guid, b = plan->change[k].node_guid;
+	bool alone = stands_alone(plan, i);
 
-	return a != b ? (a > b) - (a < b) : (i > k) - (i < k);
+	if (a != b)
+		return (a > b) - (a < b);
+	return alone != stands_alone(plan, k) ? (alone ? 1 : -1) : (i > k) - (i < k);
 }
 
 static int make_groups(struct apply *a)
@@ -107,7 +122,8 @@ static int make_groups(struct apply *a)
 	for (uint32_t k = 0; k < n; k++) {
 		uint64_t guid = a->plan->change[a->order[k]].node_guid;
 
-		if (k == 0 || a->plan->change[a->order[k - 1]].node_guid != guid)
+		if (k == 0 || a->plan->change[a->order[k - 1]].node_guid != guid ||
+		    stands_alone(a->plan, a->order[k]))
 			a->group[a->n_groups++] = (struct group){ .first = k, .next = k };
 		a->group[a->n_groups - 1].end = k + 1;
 	}
@@ -435,7 +451,7 @@ static bool is_done(const struct apply *a)
 	return true;
 }
 
-/* Skips all changes of a node, because one of them must not be made. */
+/* Skips all changes of a group, because one of them must not be made. */
 static void leave_out(struct apply *a, struct group *g, const int *err)
 {
 	while (g->next < g->end) {
@@ -464,7 +480,7 @@ static bool may_have(struct apply *a, const struct group *g)
 	return false;
 }
 
-/* Skips the nodes with a change that must not be made. */
+/* Skips the groups with a change that must not be made. */
 static int leave_out_what_must_not(struct apply *a)
 {
 	int *err = calloc(a->plan->n ? a->plan->n : 1, sizeof(*err));

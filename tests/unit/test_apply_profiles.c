@@ -214,6 +214,85 @@ static void test_other_bits_on_the_way_back(void **state)
 	end(&p);
 }
 
+static void reverse(struct profiles *p)
+{
+	struct ibcc_plan undo;
+
+	assert_int_equal(apply(p), 0);
+	assert_int_equal(ibcc_plan_reverse(&p->plan, &undo), 0);
+	ibcc_plan_fini(&p->plan);
+	p->plan = undo;
+	p->plan.back = true;
+}
+
+/* Has port `i` the values that the plan writes, or those from before it? */
+static void assert_port(struct profiles *p, unsigned int i, bool new)
+{
+	uint8_t data[IBCC_CC_DATA_BYTES];
+
+	get(p, i, data);
+	assert_memory_equal(data, new ? p->plan.change[i].new_data : p->plan.change[i].old_data,
+			    sizeof(data));
+}
+
+/* Another program has changed other bits of one port of a switch. Its other ports come back. */
+static void test_one_port_stays(void **state)
+{
+	uint8_t data[IBCC_CC_DATA_BYTES], now[IBCC_CC_DATA_BYTES];
+	struct profiles p;
+
+	(void)state;
+	for (unsigned int bad = 0; bad < 3; bad++) {
+		begin(&p);
+		reverse(&p);
+		get(&p, bad, data);
+		data[63] ^= 1;
+		set(&p, bad, data);
+		assert_int_equal(apply(&p), -EIO);
+		assert_int_equal(p.x.line.n_sets, 2);
+		get(&p, bad, now);
+		assert_memory_equal(now, data, sizeof(now));
+		for (unsigned int i = 0; i < 3; i++) {
+			assert_int_equal(p.r.change[i].err,
+					 i == bad ? IBCC_CHANGE_OTHER_WRITER : 0);
+			if (i != bad)
+				assert_port(&p, i, true);
+		}
+		end(&p);
+	}
+}
+
+/* No Set of port 5 arrives. */
+static int lose_port_5(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
+{
+	struct line *l = (struct line *)t;
+
+	for (size_t i = 0; i < n; i++)
+		if (op[i].mad[3] == IBCC_MAD_SET && op[i].mad[23] == 5)
+			op[i].err = -ETIMEDOUT;
+		else
+			assert_int_equal(ibcc_transport_run(l->inner, &op[i], 1), 0);
+	return 0;
+}
+
+static void test_one_port_fails(void **state)
+{
+	static const struct ibcc_transport_ops lossy = { .run = lose_port_5, .now_ns = line_now };
+	struct profiles p;
+
+	(void)state;
+	begin(&p);
+	reverse(&p);
+	p.x.line.base.ops = &lossy;
+	assert_int_equal(apply(&p), -EIO);
+	assert_int_equal(p.r.n_failed, 1);
+	assert_int_equal(p.r.n_verified, 2);
+	assert_port(&p, 0, false);
+	assert_port(&p, 1, true);
+	assert_port(&p, 2, true);
+	end(&p);
+}
+
 static void test_key(void **state)
 {
 	struct ibcc_cc_key_info key = { .CC_Key = 0x5afe };
@@ -264,6 +343,8 @@ int main(void)
 		cmocka_unit_test(test_off),
 		cmocka_unit_test(test_other_writer),
 		cmocka_unit_test(test_other_bits_on_the_way_back),
+		cmocka_unit_test(test_one_port_stays),
+		cmocka_unit_test(test_one_port_fails),
 		cmocka_unit_test(test_key),
 		cmocka_unit_test(test_never),
 	};

@@ -341,6 +341,32 @@ static void test_book(void **state)
 	ibcc_book_fini(&book);
 }
 
+/* What the state file has of one port cannot go back. The other port of the switch does. */
+static void test_drop(void **state)
+{
+	static const struct ibcc_bounds bounds = IBCC_BOUNDS_DEFAULT;
+	static const uint8_t ports[] = { 5, 1 };
+	struct fixture *x = *state;
+
+	for (unsigned int bad = 0; bad < 2; bad++) {
+		struct ibcc_plan plan = { 0 };
+		struct ibcc_why why;
+
+		for (unsigned int i = 0; i < 2; i++) {
+			struct ibcc_change c = change_of(x);
+
+			c.attr_mod = ports[i];
+			if (i == bad)
+				c.new_data[63] ^= 1;
+			assert_int_equal(ibcc_plan_append(&plan, &c), 0);
+		}
+		assert_int_equal(ibcc_bounds_drop(&bounds, x->t, NULL, &plan, &why), 1);
+		assert_int_equal(plan.n, 1);
+		assert_int_equal(plan.change[0].attr_mod, ports[!bad]);
+		ibcc_plan_fini(&plan);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +375,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_relax, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_plan, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bounds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_drop, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_book, setup, teardown),
 	};
 
