@@ -12,6 +12,7 @@
 #include <ibcc/bounds.h>
 #include <ibcc/state.h>
 #include <ibcc/text.h>
+#include <ibcc/vendor_cc.h>
 
 #include "daemon/service/service_impl.h"
 
@@ -54,14 +55,16 @@ static int record_empty(struct ibcc_service *s, const struct ibcc_txn *txn)
 	return rc ? rc : ibcc_state_end(s->state, id, &res, 0, "", NULL);
 }
 
-/* Writes to the state file what a transaction owes. It replaces older debts that it covers. */
+/* Writes to the state file what a transaction owes. It replaces older debts that it covers (`by`
+ * NULL: none).
+ */
 static int owe(struct ibcc_service *s, const struct ibcc_txn *txn, const struct ibcc_debt *by,
 	       const struct ibcc_plan *plan, const struct ibcc_debts *list)
 {
 	int rc = list->n && !plan->n ? record_empty(s, txn) : 0;
 
 	ibcc_service_find_debts(s);
-	for (uint32_t i = 0; !rc && i < s->debts.list.n; i++)
+	for (uint32_t i = 0; !rc && by && i < s->debts.list.n; i++)
 		if (ibcc_debt_is_covered(&s->debts.list.debt[i], by,
 					 ibcc_service_debt_endport(s, &s->debts.list.debt[i]) !=
 						 IBCC_NONE))
@@ -96,6 +99,22 @@ int ibcc_service_owe_rollback(struct ibcc_service *s, const struct ibcc_txn *txn
 	*n = list.n;
 	ibcc_debts_fini(&list);
 	return rc;
+}
+
+int ibcc_service_owe_profiles(struct ibcc_service *s, const struct ibcc_txn *txn,
+			      const struct ibcc_plan *plan, const struct ibcc_debts *list)
+{
+	const struct ibcc_book *book;
+	int rc = ibcc_state_book(s->state, &book, NULL);
+
+	for (uint32_t i = 0; !rc && i < book->n; i++) {
+		const struct ibcc_book_entry *e = book->entry[i];
+
+		if (e->attr_id != IBCC_VCC_ATTR_SW_PROFILE &&
+		    memcmp(e->before, e->last, sizeof(e->last)) != 0)
+			rc = -EXDEV;
+	}
+	return rc ? rc : owe(s, txn, NULL, plan, list);
 }
 
 /* Has a disable failed to reach a node that has settings of ours by the ledger's books? */
@@ -297,6 +316,7 @@ static int execute(struct ibcc_service *s, const struct ibcc_debt *like, int64_t
 			 .summary = summary,
 			 .undoes_from = undoes_from },
 		.back = true,
+		.ours_only = true,
 	};
 	int rc = ibcc_service_execute(s, execution, plan, res, why);
 

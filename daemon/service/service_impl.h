@@ -229,8 +229,8 @@ int ibcc_service_missed(const struct ibcc_service *s, int rc, struct ibcc_why *w
  */
 int ibcc_service_address(const struct ibcc_topo *t, const struct ibcc_plan *from,
 			 struct ibcc_plan *plan, uint32_t *n_gone, uint64_t *gone_guid);
-/* Carries out a plan with the service's applier and books. Of `execution` only txn, back and
- * all_or_nothing are read. Returns as ibcc_execute_plan(); an empty plan succeeds.
+/* Carries out a plan with the service's applier and books. Of `execution` only txn, back, ours_only
+ * and all_or_nothing are read. Returns as ibcc_execute_plan(); an empty plan succeeds.
  */
 int ibcc_service_execute(struct ibcc_service *s, struct ibcc_execution execution,
 			 struct ibcc_plan *plan, struct ibcc_result *res, struct ibcc_why *why);
@@ -309,6 +309,12 @@ int ibcc_service_owe_rollback(struct ibcc_service *s, const struct ibcc_txn *txn
 int ibcc_service_owe_disable(struct ibcc_service *s, const struct ibcc_txn *txn,
 			     const struct ibcc_plan *plan, const struct ibcc_result *res,
 			     uint32_t *n);
+/* Call when the daemon ends, with the switches whose marking profiles it could not restore. A debt
+ * restores all settings of its switch, as a rollback of everything does, so there is none if the
+ * books have other settings than profiles: -EXDEV. Older debts stay. -EIO, -ENOMEM.
+ */
+int ibcc_service_owe_profiles(struct ibcc_service *s, const struct ibcc_txn *txn,
+			      const struct ibcc_plan *plan, const struct ibcc_debts *list);
 /* Is a rollback from there owed, that is, done except for nodes that cannot be reached now? */
 bool ibcc_service_owes(const struct ibcc_service *s, int64_t from);
 /* Call after a polling cycle if this program may write: pays the debts that can be paid now. */

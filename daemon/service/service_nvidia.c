@@ -7,6 +7,7 @@
  * the host of the subnet manager. Elsewhere a person has to look, and consent.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,12 +146,10 @@ void ibcc_service_look_at_nvidia(struct ibcc_service *s, enum ibcc_service_writi
 }
 
 /* The profiles in the book that are ours, as a plan that restores what was there before. */
-static int plan_back(struct ibcc_service *s, struct ibcc_plan *plan, struct ibcc_why *why)
+static int plan_back(struct ibcc_service *s, struct ibcc_plan *undo, struct ibcc_why *why)
 {
-	struct ibcc_plan joined = { 0 }, ours = { 0 }, undo = { 0 };
-	uint64_t gone_guid;
+	struct ibcc_plan joined = { 0 }, ours = { 0 };
 	int64_t first;
-	uint32_t n_gone;
 	int rc = ibcc_state_undo(s->state, 0, &joined, &first, NULL, why);
 
 	for (uint32_t i = 0; !rc && i < joined.n; i++) {
@@ -161,59 +160,14 @@ static int plan_back(struct ibcc_service *s, struct ibcc_plan *plan, struct ibcc
 			rc = ibcc_plan_append(&ours, c);
 	}
 	if (!rc)
-		rc = ibcc_plan_reverse(&ours, &undo);
-	if (!rc && undo.n)
-		rc = ibcc_service_prepare(s, why);
-	if (!rc && undo.n)
-		rc = ibcc_service_address(s->cycle.topo, &undo, plan, &n_gone, &gone_guid);
+		rc = ibcc_plan_reverse(&ours, undo);
+	for (uint32_t i = 0; !rc && i < undo->n; i++)
+		snprintf(undo->change[i].reason, sizeof(undo->change[i].reason),
+			 "as it was before: ibcc-tuned ends");
 	if (rc == -ENOMEM)
 		ibcc_why_set(why, rc, "no memory");
-	ibcc_plan_fini(&undo);
 	ibcc_plan_fini(&ours);
 	ibcc_plan_fini(&joined);
-	return rc;
-}
-
-static bool is_other(const struct ibcc_topo *t, const struct ibcc_vendor_parameters *p,
-		     const struct ibcc_change *c)
-{
-	uint32_t endport = ibcc_change_endport(c, t);
-
-	for (uint32_t i = 0; i < p->n; i++)
-		if (p->answer[i].endport == endport && p->answer[i].port == c->attr_mod &&
-		    p->answer[i].attr_id == c->attr_id)
-			return memcmp(p->answer[i].data, c->old_data, sizeof(c->old_data)) != 0;
-	return false;
-}
-
-/* Leaves out the ports whose profiles are not ours any more: that is another program's choice.
- * Returns how many, or -errno.
- */
-static int leave_out_others(struct ibcc_service *s, struct ibcc_plan *plan)
-{
-	const struct ibcc_topo *t = s->cycle.topo;
-	bool *which = calloc(t->n_endports + 1, sizeof(*which));
-	struct ibcc_vendor_parameters p = { 0 };
-	uint32_t n = 0;
-	int rc = which ? 0 : -ENOMEM;
-
-	for (uint32_t i = 0; !rc && i < plan->n; i++) {
-		uint32_t endport = ibcc_change_endport(&plan->change[i], t);
-
-		if (endport < t->n_endports)
-			which[endport] = true;
-	}
-	if (!rc)
-		rc = ibcc_cycle_read_parameters(&s->cycle, which, &p);
-	for (uint32_t i = 0; !rc && i < plan->n; i++)
-		if (!is_other(t, &p, &plan->change[i]))
-			plan->change[n++] = plan->change[i];
-	if (!rc) {
-		rc = (int)(plan->n - n);
-		plan->n = n;
-	}
-	ibcc_vendor_parameters_fini(&p);
-	free(which);
 	return rc;
 }
 
@@ -231,40 +185,105 @@ bool ibcc_service_has_profiles(const struct ibcc_service *s)
 	return false;
 }
 
+static bool is_same_port(const struct ibcc_change *a, const struct ibcc_change *b)
+{
+	return a->node_guid == b->node_guid && a->attr_mod == b->attr_mod;
+}
+
+/* What became of restoring profiles. */
+struct ending {
+	uint32_t others; /* ports that another program has changed: its values are its choice */
+	uint32_t missed; /* ports that could not be reached, read or written */
+	const struct ibcc_change *first; /* of these */
+	struct ibcc_debts owed;          /* their switches */
+};
+
+/* `plan` is a part of `undo`, in its order. -ENOMEM. */
+static int count_up(const struct ibcc_plan *undo, const struct ibcc_plan *plan,
+		    const struct ibcc_result *res, struct ending *e)
+{
+	const struct ibcc_debt by = { .from = 0 };
+	int rc = 0;
+
+	for (uint32_t i = 0, k = 0; !rc && i < undo->n; i++) {
+		const struct ibcc_change *c = &undo->change[i];
+		bool tried = k < plan->n && k < res->n && is_same_port(&plan->change[k], c);
+		const struct ibcc_change_result *r = tried ? &res->change[k++] : NULL;
+
+		if (r && r->outcome == IBCC_OUTCOME_VERIFIED)
+			continue;
+		if (r && r->err == IBCC_CHANGE_OTHER_WRITER) {
+			e->others++;
+			continue;
+		}
+		if (!e->missed++)
+			e->first = c;
+		rc = ibcc_debts_add(&e->owed, &by, c->node_guid, c->port);
+	}
+	return rc;
+}
+
+static int conclude(struct ibcc_service *s, const struct ibcc_txn *txn,
+		    const struct ibcc_plan *undo, const struct ibcc_plan *plan,
+		    const struct ibcc_result *res, int rc, struct ibcc_why *why)
+{
+	struct ending e = { .missed = 0 };
+	int err = count_up(undo, plan, res, &e);
+
+	if (!err && e.missed)
+		err = ibcc_service_owe_profiles(s, txn, plan, &e.owed);
+	if (e.missed)
+		rc = ibcc_why_set(why, rc ? rc : -EHOSTUNREACH,
+				  "marking profiles of %u port%s, the first at node 0x%016" PRIx64
+				  " port %u, were not restored: %.160s; %s",
+				  e.missed, ibcc_text_plural(e.missed, "", "s"), e.first->node_guid,
+				  e.first->attr_mod, why->text,
+				  err ? "run \"ibcc-tune rollback\" when the switches answer"
+				      : "ibcc-tuned restores them when it runs and can read them, "
+					"and \"ibcc-tune status\" shows what is owed");
+	else if (e.others)
+		rc = ibcc_why_set(why, -EBUSY,
+				  "marking profiles of %u port%s stay, as another program has "
+				  "changed them",
+				  e.others, ibcc_text_plural(e.others, "", "s"));
+	ibcc_debts_fini(&e.owed);
+	return rc;
+}
+
 int ibcc_service_end_profiles(struct ibcc_service *s, json_t **out, struct ibcc_why *why)
 {
 	struct ibcc_execution execution = {
 		.back = true,
+		.ours_only = true,
 		.txn = { .who = "ibcc-tuned",
 			 .action = "rollback",
 			 .summary = "marking profiles as they were before, since ibcc-tuned ends" },
 	};
+	struct ibcc_plan undo = { 0 }, plan = { 0 };
 	struct ibcc_result res = { 0 };
-	struct ibcc_plan plan = { 0 };
-	struct ibcc_why what;
-	int rc = plan_back(s, &plan, why), others = 0;
+	struct ibcc_why what = { "" };
+	uint64_t gone_guid;
+	uint32_t n_gone;
+	int rc = plan_back(s, &undo, why);
 
-	if (!rc && plan.n)
-		others = leave_out_others(s, &plan);
-	if (others < 0)
-		rc = ibcc_why_set(why, others, "marking profiles cannot be read: %s",
-				  strerror(-others));
-	if (!rc && plan.n) {
-		for (uint32_t i = 0; i < plan.n; i++)
-			snprintf(plan.change[i].reason, sizeof(plan.change[i].reason),
-				 "as it was before: ibcc-tuned ends");
-		ibcc_bounds_drop(&s->applier->bounds, s->cycle.topo, NULL, &plan, &what);
-		rc = ibcc_service_execute(s, execution, &plan, &res, why);
-		ibcc_service_wrote(s, &res);
-		if (res.n == plan.n)
-			rc = ibcc_service_outcome(s, &plan, &res, rc, why, out);
-	}
-	if (!rc && others)
-		rc = ibcc_why_set(why, -EBUSY,
-				  "marking profiles of %d port%s stay, as another program has "
-				  "changed them",
-				  others, ibcc_text_plural(others, "", "s"));
+	if (rc || !undo.n)
+		goto out;
+	rc = ibcc_service_prepare(s, why);
+	if (!rc && ibcc_service_address(s->cycle.topo, &undo, &plan, &n_gone, &gone_guid))
+		rc = ibcc_why_set(why, -ENOMEM, "no memory");
+	if (rc)
+		goto out;
+	ibcc_bounds_drop(&s->applier->bounds, s->cycle.topo, NULL, &plan, &what);
+	/* The reason for what is not in the plan, unless the plan fails as well. */
+	ibcc_why_set(why, 0, "%s", what.text[0] ? what.text : "the node is not on the fabric");
+	rc = ibcc_service_execute(s, execution, &plan, &res, why);
+	ibcc_service_wrote(s, &res);
+	if (res.n == plan.n)
+		rc = ibcc_service_outcome(s, &plan, &res, rc, why, out);
+	rc = conclude(s, &execution.txn, &undo, &plan, &res, rc, why);
+out:
 	ibcc_result_fini(&res);
 	ibcc_plan_fini(&plan);
+	ibcc_plan_fini(&undo);
 	return rc;
 }

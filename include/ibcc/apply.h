@@ -34,8 +34,9 @@ struct ibcc_apply_options {
  *
  * Marking profiles of NVIDIA's switches are written only where that control is on, the node has our
  * CC_Key or none, and the port has the change's old data in all their bits. One port is written and
- * read back before all others; if that fails, the others are SKIPPED. None of this holds for
- * changes that put something back.
+ * read back before all others; if that fails, the others are SKIPPED. For changes that put something
+ * back only this holds: a port that cannot be read is left out, and so is one that another program
+ * has changed. In a plan that goes back and has no ours_only, min, max and percent may have changed.
  *
  * Applies all changes: nodes in parallel, the changes of one node one after the other in the
  * plan's order; each is read back and compared by ibcc_plan_verify(). After a failure the rest of

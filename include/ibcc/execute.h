@@ -24,6 +24,7 @@ struct ibcc_execution {
 	 * written down, and however many Sets that takes.
 	 */
 	bool back;
+	bool ours_only; /* see struct ibcc_plan */
 };
 
 /* Carries a plan out, in which it marks the nodes that are asked before (see ibcc_vendor_mark());

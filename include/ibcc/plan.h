@@ -37,6 +37,8 @@ struct ibcc_change {
 struct ibcc_plan {
 	uint64_t generation; /* of the topology it was made for */
 	bool back;           /* puts back or takes off: nothing may hold it up */
+	/* No person asked for that now: marking profiles that another program has changed stay. */
+	bool ours_only;
 	uint32_t n, cap;
 	struct ibcc_change *change;
 	uint32_t n_unchanged;   /* attributes that already are as wanted */

@@ -330,7 +330,7 @@ static void act_without_book(struct ibcc_cycle *c, const struct ibcc_act *act)
 	const struct ibcc_book *book;
 	int rc = ibcc_state_book(act->state, &book, &c->blocked);
 
-	execution.back = true;
+	execution.back = execution.ours_only = true;
 	if (!rc)
 		rc = ibcc_ledger_way_back(book, c->topo, &c->actual, &c->plan, &part);
 	if (!rc && part.n)

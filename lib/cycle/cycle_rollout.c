@@ -68,6 +68,7 @@ static int take_back(struct ibcc_cycle *c, const struct ibcc_act *act, uint32_t 
 		.state = act->state,
 		.topo = c->topo,
 		.back = true,
+		.ours_only = true,
 	};
 	struct ibcc_why text;
 	int rc = plan_back(c, act->state, port, &c->repaired, why);

@@ -111,6 +111,7 @@ static int one_transaction(const struct ibcc_execution *c, const struct ibcc_txn
 	int rc, end = 0;
 
 	sent.back = c->back;
+	sent.ours_only = c->ours_only;
 	rc = ibcc_applier_ready(c->applier, why);
 	if (!rc && books && !c->back)
 		rc = check_way_back(c, plan, why);

@@ -129,7 +129,7 @@ static const char *failure(int err)
 	case IBCC_CHANGE_OTHER_KEY: return "has another CC_Key";
 	case IBCC_CHANGE_MOVED: return "has another LID now";
 	case IBCC_CHANGE_GONE: return "does not answer at its LID";
-	case IBCC_CHANGE_UNREADABLE: return "has settings that ibcc-tune can read only in part";
+	case IBCC_CHANGE_UNREADABLE: return "has settings that ibcc-tune cannot read, or only in part";
 	case -ETIMEDOUT: return "does not answer";
 	}
 	return "could not be written";

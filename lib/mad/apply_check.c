@@ -40,7 +40,8 @@ static void say(const struct ibcc_apply_options *o, const struct ibcc_change *c,
 {
 	if (o->left_out && !o->left_out->text[0])
 		ibcc_why_set(o->left_out, 0, "node 0x%016" PRIx64 " port %u, %s: %s", c->node_guid,
-			     c->port, ibcc_cc_attr_name(c->attr_id), what);
+			     c->attr_id == IBCC_VCC_ATTR_SW_PROFILE ? c->attr_mod : c->port,
+			     ibcc_cc_attr_name(c->attr_id), what);
 }
 
 static bool goes_back(const struct ibcc_plan *plan, const struct ibcc_change *c)
@@ -141,39 +142,39 @@ static int judge(const struct ibcc_apply_options *o, const struct ibcc_change *c
 	return IBCC_CHANGE_BEYOND_BOUNDS;
 }
 
-/* What the answer before a marking profile goes back means. The earlier min, max and percent
- * come back, but not over other bits that have changed since. If the answer is lost, the Set is
- * tried, and read back.
+/* What a port's profiles are before a change of them: 0 or the reason to leave it out. A person who
+ * asks for the earlier min, max and percent gets them also over those of another program, but not
+ * over other bits that have changed.
  */
-static int judge_way_back(const struct ibcc_apply_options *o, const struct ibcc_change *c,
-			  const struct ibcc_mad_op *op)
+static int judge_profile(const struct ibcc_plan *plan, const struct ibcc_apply_options *o,
+			 const struct ibcc_change *c, const uint8_t *now)
 {
-	if (op->err || !ibcc_vcc_profiles_differ_beside(op->mad + IBCC_MAD_DATA_OFFS, c->new_data))
+	bool asked_for = plan->back && !plan->ours_only;
+
+	if (asked_for && !ibcc_vcc_profiles_differ_beside(now, c->new_data))
+		return 0;
+	if (!asked_for && (!memcmp(now, c->old_data, sizeof(c->old_data)) ||
+			   (goes_back(plan, c) && !memcmp(now, c->new_data, sizeof(c->new_data)))))
 		return 0;
 	say(o, c,
-	    "the port's profiles stay, as another program or a restart has changed their settings "
-	    "beside min, max and percent");
+	    asked_for ? "the port's profiles stay, as another program or a restart has changed "
+			"their settings beside min, max and percent"
+		      : "another program has changed the port's profiles since ibcc-tune read "
+			"them");
 	return IBCC_CHANGE_OTHER_WRITER;
 }
 
 /* What the answers before a marking profile is changed mean: 0 or the reason to leave it out. */
-static int judge_profile(const struct ibcc_apply_options *o, const struct ibcc_change *c, bool back,
-			 uint16_t asked, const struct ibcc_mad_op *op)
+static int judge_answer(const struct ibcc_plan *plan, const struct ibcc_apply_options *o,
+			const struct ibcc_change *c, uint16_t asked, const struct ibcc_mad_op *op)
 {
 	struct ibcc_cc_key_info key;
 
-	if (asked == IBCC_VCC_ATTR_SW_PROFILE && back)
-		return judge_way_back(o, c, op);
+	if (asked == IBCC_VCC_ATTR_SW_PROFILE && !op->err)
+		return judge_profile(plan, o, c, op->mad + IBCC_MAD_DATA_OFFS);
 	if (asked == IBCC_VCC_ATTR_SW_PROFILE) {
-		if (!op->err &&
-		    !memcmp(op->mad + IBCC_MAD_DATA_OFFS, c->old_data, sizeof(c->old_data)))
-			return 0;
-		say(o, c,
-		    op->err ? "the port's profiles cannot be read"
-			    : "another program has changed the port's profiles since ibcc-tune "
-			      "read "
-			      "them");
-		return op->err ? IBCC_CHANGE_UNREADABLE : IBCC_CHANGE_OTHER_WRITER;
+		say(o, c, "the port's profiles cannot be read");
+		return IBCC_CHANGE_UNREADABLE;
 	}
 	if (!op->err)
 		ibcc_cc_key_info_unpack(op->mad, &key);
@@ -216,9 +217,8 @@ static int ask_profiles(struct ibcc_transport *t, const struct ibcc_plan *plan,
 
 		ibcc_transport_cut_data(t, batch.op[k].mad + IBCC_MAD_DATA_OFFS);
 		if (!err[i])
-			err[i] = judge_profile(o, &plan->change[i],
-					       goes_back(plan, &plan->change[i]), batch.tag[k].kind,
-					       &batch.op[k]);
+			err[i] = judge_answer(plan, o, &plan->change[i], batch.tag[k].kind,
+					      &batch.op[k]);
 	}
 	ibcc_batch_fini(&batch);
 	return rc;

@@ -293,6 +293,72 @@ static void test_one_port_fails(void **state)
 	end(&p);
 }
 
+/* What port 5 has now is not known: the answer to a Get is lost. */
+static int lose_gets_of_port_5(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
+{
+	struct line *l = (struct line *)t;
+
+	for (size_t i = 0; i < n; i++) {
+		l->n_sets += op[i].mad[3] == IBCC_MAD_SET;
+		if (op[i].mad[3] == IBCC_MAD_GET && op[i].mad[17] == 0x09 && op[i].mad[23] == 5)
+			op[i].err = -ETIMEDOUT;
+		else
+			assert_int_equal(ibcc_transport_run(l->inner, &op[i], 1), 0);
+	}
+	return 0;
+}
+
+/* Nothing is written over bits that are not known. */
+static void test_unread_on_the_way_back(void **state)
+{
+	static const struct ibcc_transport_ops lossy = { .run = lose_gets_of_port_5,
+							 .now_ns = line_now };
+	struct profiles p;
+
+	(void)state;
+	begin(&p);
+	reverse(&p);
+	p.x.line.base.ops = &lossy;
+	assert_int_equal(apply(&p), -EIO);
+	assert_int_equal(p.x.line.n_sets, 2);
+	assert_int_equal(p.r.change[0].outcome, IBCC_OUTCOME_SKIPPED);
+	assert_int_equal(p.r.change[0].err, IBCC_CHANGE_UNREADABLE);
+	assert_port(&p, 0, false);
+	if (!strstr(p.why.text, "port 5, PortProfileSettings: the port's profiles cannot be read"))
+		fail_msg("%s", p.why.text);
+	end(&p);
+}
+
+/* What no person asked for restores only what is as we left it, or is restored already. */
+static void test_ours_only(void **state)
+{
+	uint8_t data[IBCC_CC_DATA_BYTES], now[IBCC_CC_DATA_BYTES];
+	struct profiles p;
+
+	(void)state;
+	for (unsigned int by_change = 0; by_change < 2; by_change++) {
+		begin(&p);
+		reverse(&p);
+		p.plan.ours_only = true;
+		p.plan.back = !by_change;
+		for (unsigned int i = 0; i < 3; i++)
+			p.plan.change[i].back = by_change;
+		get(&p, 1, data);
+		data[8] ^= 1;
+		set(&p, 1, data);
+		set(&p, 2, p.plan.change[2].new_data);
+		assert_int_equal(apply(&p), -EIO);
+		assert_port(&p, 0, true);
+		get(&p, 1, now);
+		assert_memory_equal(now, data, sizeof(now));
+		assert_int_equal(p.r.change[1].err, IBCC_CHANGE_OTHER_WRITER);
+		assert_int_equal(p.r.change[2].outcome, IBCC_OUTCOME_VERIFIED);
+		if (!strstr(p.why.text, "port 1, PortProfileSettings: another program"))
+			fail_msg("%s", p.why.text);
+		end(&p);
+	}
+}
+
 static void test_key(void **state)
 {
 	struct ibcc_cc_key_info key = { .CC_Key = 0x5afe };
@@ -345,6 +411,8 @@ int main(void)
 		cmocka_unit_test(test_other_bits_on_the_way_back),
 		cmocka_unit_test(test_one_port_stays),
 		cmocka_unit_test(test_one_port_fails),
+		cmocka_unit_test(test_unread_on_the_way_back),
+		cmocka_unit_test(test_ours_only),
 		cmocka_unit_test(test_key),
 		cmocka_unit_test(test_never),
 	};

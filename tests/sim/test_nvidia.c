@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* When the daemon writes marking profiles by itself, when only for a person, and what it leaves at
+ * its end: on a fabric of HDR and NDR whose subnet manager moves.
+ */
+#include "services.h"
+
+#include <infiniband/mad.h>
+
+#include <ibcc/smp.h>
+#include <ibcc/vendor_cc.h>
+
+#define PASS_PS (1000 * IBCC_PS_PER_US)
+
+/* A transport that also answers for the own port, and can lose what is asked of a port's profiles.
+ */
+struct line {
+	struct ibcc_transport base;
+	struct ibcc_transport *inner;
+	uint16_t lid, sm_lid;
+	uint8_t lost_gets, lost_sets; /* of the profiles of this port; 0: of none */
+	unsigned int n_sets;
+};
+
+struct scene {
+	struct loop l;
+	struct line line;
+	struct ibcc_config c;
+	struct ibcc_service *s;
+	struct ibcc_why why;
+	char conf[512];
+	uint8_t before[3][IBCC_CC_DATA_BYTES]; /* by port of q2 */
+};
+
+static int line_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
+{
+	struct line *l = (struct line *)t;
+
+	for (size_t i = 0; i < n; i++) {
+		uint8_t *mad = op[i].mad;
+		bool profile = mad[1] == IBCC_MAD_CLASS_CC && mad[16] == 0xff && mad[17] == 0x09;
+		uint8_t lost = mad[3] == IBCC_MAD_SET ? l->lost_sets : l->lost_gets;
+
+		l->n_sets += mad[3] == IBCC_MAD_SET;
+		op[i].err = op[i].status = 0;
+		if (op[i].lid == IBCC_SMP_PERMISSIVE_LID) {
+			mad_set_field(mad, 64, IB_PORT_LID_F, l->lid);
+			mad_set_field(mad, 64, IB_PORT_SMLID_F, l->sm_lid);
+			mad_set_field(mad, 64, IB_PORT_STATE_F, 4);
+		} else if (profile && lost && mad[23] == lost) {
+			op[i].err = -ETIMEDOUT;
+		} else {
+			assert_int_equal(ibcc_transport_run(l->inner, &op[i], 1), 0);
+		}
+	}
+	t->stats = l->inner->stats;
+	return 0;
+}
+
+static uint64_t line_now(struct ibcc_transport *t)
+{
+	return ibcc_transport_now_ns(((struct line *)t)->inner);
+}
+
+static void line_free(struct ibcc_transport *t)
+{
+	ibcc_transport_free(((struct line *)t)->inner);
+}
+
+static const struct ibcc_transport_ops line_ops = { .run = line_run,
+						    .now_ns = line_now,
+						    .free = line_free };
+
+static uint16_t lid_of(const struct scene *x, const char *desc)
+{
+	const struct ibcc_topo *t = x->l.sc.topo;
+	uint32_t node = ibcc_topo_find_desc(t, desc);
+
+	return t->port[t->node[node].first_port + !ibcc_topo_is_switch(t, node)].lid;
+}
+
+/* The scenario with a profile that marks too late for its buffers. Later another server gets slow,
+ * at port 2 of the same switch.
+ */
+static const char *late(void)
+{
+	static const struct {
+		const char *from, *to;
+	} edit[] = { { "  - {sink: n1, rate: 60 Gb/s}\n",
+		       "  - {sink: n1, rate: 60 Gb/s}\n"
+		       "  - {sink: n2, at_ms: 10, rate: 2 Gb/s}\n" },
+		     { "buffer_bytes: 1048576", "buffer_bytes: 131072" },
+		     { "{min: 100000, max: 400000, percent: 20}",
+		       "{min: 1000000, max: 1040000, percent: 1}" } };
+	char *text = files_read("perftest/scenarios/hdr-ndr.yaml"), *next;
+	const char *path;
+
+	for (size_t i = 0; i < sizeof(edit) / sizeof(edit[0]); i++) {
+		char *at = strstr(text, edit[i].from);
+
+		assert_non_null(at);
+		*at = '\0';
+		assert_true(asprintf(&next, "%s%s%s", text, edit[i].to, at + strlen(edit[i].from)) >
+			    0);
+		free(text);
+		text = next;
+	}
+	path = files_write("late.yaml", text);
+	free(text);
+	return path;
+}
+
+/* The profiles of the port at which the congestion starts. */
+static void profiles(struct scene *x, unsigned int port, uint8_t *data)
+{
+	struct ibcc_mad_op op = { .lid = lid_of(x, "q2") };
+
+	ibcc_mad_request(op.mad, IBCC_MAD_CLASS_CC, IBCC_MAD_GET, IBCC_VCC_ATTR_SW_PROFILE, port);
+	assert_int_equal(ibcc_transport_run(x->line.inner, &op, 1), 0);
+	assert_int_equal(op.err, 0);
+	memcpy(data, op.mad + IBCC_MAD_DATA_OFFS, IBCC_CC_DATA_BYTES);
+}
+
+static void set_profiles(struct scene *x, unsigned int port, const uint8_t *data)
+{
+	struct ibcc_mad_op op = { .lid = lid_of(x, "q2") };
+
+	ibcc_mad_request(op.mad, IBCC_MAD_CLASS_CC, IBCC_MAD_SET, IBCC_VCC_ATTR_SW_PROFILE, port);
+	memcpy(op.mad + IBCC_MAD_DATA_OFFS, data, IBCC_CC_DATA_BYTES);
+	assert_int_equal(ibcc_transport_run(x->line.inner, &op, 1), 0);
+	assert_int_equal(op.err, 0);
+}
+
+static bool is_written(struct scene *x)
+{
+	uint8_t now[IBCC_CC_DATA_BYTES];
+
+	for (unsigned int port = 1; port <= 2; port++) {
+		profiles(x, port, now);
+		if (memcmp(now, x->before[port], sizeof(now)) != 0)
+			return true;
+	}
+	return false;
+}
+
+static void open_service(struct scene *x)
+{
+	x->l.tr = &x->line.base;
+	x->s = services_open(&x->l, &x->c);
+	x->s->listens = true;
+	assert_int_equal(ibcc_cycle_set_topology(&x->s->cycle, ibcc_topo_clone(x->l.sc.topo)), 0);
+	assert_int_equal(ibcc_service_open_state(x->s, &x->why), 0);
+}
+
+/* A daemon at h1 with a subnet manager at `sm`; `conf` is in its vendor_opensm_conf, NULL: there is
+ * none.
+ */
+static void open_scene(struct scene *x, const char *db, int mode, const char *sm, const char *conf)
+{
+	*x = (struct scene){ .line.base.ops = &line_ops };
+	loop_open(&x->l, late(), &loop_hardware, NULL);
+	assert_int_equal(ibcc_agents_equip(x->l.agents, &x->l.sc, NULL), 0);
+	x->line.inner = x->l.tr;
+	x->line.lid = lid_of(x, "h1");
+	x->line.sm_lid = lid_of(x, sm);
+	services_config(&x->c);
+	snprintf(x->c.state_file, sizeof(x->c.state_file), "%.200s", files_path(db));
+	x->c.mode = mode;
+	x->c.vendor_writes = IBCC_VENDOR_WRITES_EXPERIMENTAL;
+	if (conf)
+		snprintf(x->c.vendor_opensm_conf, sizeof(x->c.vendor_opensm_conf), "%.200s",
+			 files_write("nvidia.conf", conf));
+	for (unsigned int port = 1; port <= 2; port++)
+		profiles(x, port, x->before[port]);
+	open_service(x);
+}
+
+static void close_scene(struct scene *x)
+{
+	services_close(&x->l, x->s);
+	loop_end(&x->l);
+}
+
+/* The daemon is gone at once, and another one starts. */
+static void restart(struct scene *x)
+{
+	x->s->transport = NULL;
+	ibcc_service_free(x->s);
+	open_service(x);
+}
+
+static void passes(struct scene *x, unsigned int n)
+{
+	while (n--)
+		if (services_pass(&x->l, x->s, PASS_PS, &x->why))
+			fail_msg("%s", x->why.text);
+}
+
+static bool reason_has(struct scene *x, const char *words)
+{
+	json_t *status = ibcc_service_status(x->s);
+	const char *reason = json_string_value(json_object_get(status, "reason"));
+	bool has = reason && strstr(reason, words);
+
+	if (!has)
+		print_message("# reason: %s\n", reason);
+	json_decref(status);
+	return has;
+}
+
+/* Passes until something is written; false: nothing was in 40 of them. */
+static bool writes(struct scene *x)
+{
+	for (unsigned int i = 0; i < 40; i++) {
+		unsigned int sets = x->line.n_sets;
+
+		passes(x, 1);
+		if (x->line.n_sets > sets)
+			return true;
+	}
+	return false;
+}
+
+/* The subnet manager is here, and its configuration leaves profiles alone. */
+static void test_unattended(void **state)
+{
+	struct scene x;
+
+	(void)state;
+	open_scene(&x, "here.db", IBCC_MODE_APPLY, "h1", "mlnx_congestion_control 0\n");
+	assert_true(writes(&x));
+	assert_true(is_written(&x));
+	close_scene(&x);
+}
+
+static int end_profiles(struct scene *x)
+{
+	json_t *out = NULL;
+	int rc = ibcc_service_end_profiles(x->s, &out, &x->why);
+
+	json_decref(out);
+	return rc;
+}
+
+static void assert_said(const struct scene *x, const char *words)
+{
+	if (!strstr(x->why.text, words))
+		fail_msg("%s", x->why.text);
+}
+
+/* A scene in which the daemon has written port 1 of q2 and is about to end. */
+static void open_end(struct scene *x, const char *db)
+{
+	open_scene(x, db, IBCC_MODE_APPLY, "h1", "mlnx_congestion_control 0\n");
+	assert_true(writes(x));
+	x->s->config.mode = x->c.mode = IBCC_MODE_OBSERVE;
+}
+
+static void percent_is(struct scene *x, unsigned int port, uint8_t percent, uint8_t *data)
+{
+	struct ibcc_vcc_profile p;
+
+	profiles(x, port, data);
+	p = ibcc_vcc_profile_get(data, 0);
+	p.percent = percent;
+	ibcc_vcc_profile_set(data, 0, &p);
+	set_profiles(x, port, data);
+}
+
+/* The end of the daemon writes nothing over what it cannot read. The next one makes up for it, but
+ * not over what another program has written meanwhile.
+ */
+static void test_end_unread(void **state)
+{
+	uint8_t theirs[IBCC_CC_DATA_BYTES], now[IBCC_CC_DATA_BYTES];
+	struct scene x;
+
+	(void)state;
+	open_end(&x, "unread.db");
+	x.line.lost_gets = 1;
+	assert_int_not_equal(end_profiles(&x), 0);
+	assert_said(&x, "profiles of 1 port, the first at node");
+	assert_said(&x, "shows what is owed");
+	assert_true(is_written(&x));
+	restart(&x);
+	passes(&x, 2);
+	assert_int_equal(x.s->debts.list.n, 1);
+	assert_true(is_written(&x));
+	x.line.lost_gets = 0;
+	passes(&x, 60);
+	assert_int_equal(x.s->debts.list.n, 0);
+	assert_false(is_written(&x));
+	close_scene(&x);
+
+	open_end(&x, "unread2.db");
+	x.line.lost_gets = 1;
+	percent_is(&x, 1, 33, theirs);
+	assert_int_not_equal(end_profiles(&x), 0);
+	restart(&x);
+	x.line.lost_gets = 0;
+	passes(&x, 60);
+	profiles(&x, 1, now);
+	assert_memory_equal(now, theirs, sizeof(now));
+	assert_true(reason_has(&x, "another program wrote meanwhile"));
+	close_scene(&x);
+}
+
+/* The switch is not on the fabric, and a Set gets lost: this is said, and owed. */
+static void test_end_unreached(void **state)
+{
+	struct scene x;
+	uint32_t port0;
+
+	(void)state;
+	open_end(&x, "gone.db");
+	port0 = x.s->cycle.topo->node[ibcc_topo_find_desc(x.s->cycle.topo, "q2")].first_port;
+	x.s->cycle.topo->port[port0].lid = 0;
+	assert_int_equal(end_profiles(&x), -EHOSTUNREACH);
+	assert_said(&x, "not on the fabric");
+	assert_int_equal(x.s->debts.list.n, 1);
+	restart(&x);
+	passes(&x, 3);
+	assert_int_equal(x.s->debts.list.n, 0);
+	assert_false(is_written(&x));
+	close_scene(&x);
+
+	open_end(&x, "lost.db");
+	x.line.lost_sets = 1;
+	assert_int_equal(end_profiles(&x), -EIO);
+	assert_int_equal(x.s->debts.list.n, 1);
+	restart(&x);
+	passes(&x, 3);
+	assert_int_equal(x.s->debts.list.n, 1);
+	x.line.lost_sets = 0;
+	passes(&x, 60);
+	assert_false(is_written(&x));
+	assert_int_equal(x.s->debts.list.n, 0);
+	close_scene(&x);
+}
+
+/* What another program has written is its choice: it stays, and nothing is owed. */
+static void test_end_other(void **state)
+{
+	uint8_t theirs[IBCC_CC_DATA_BYTES], now[IBCC_CC_DATA_BYTES];
+	struct scene x;
+
+	(void)state;
+	open_end(&x, "other.db");
+	percent_is(&x, 1, 33, theirs);
+	assert_int_equal(end_profiles(&x), -EBUSY);
+	assert_said(&x, "profiles of 1 port stay");
+	assert_int_equal(x.s->debts.list.n, 0);
+	profiles(&x, 1, now);
+	assert_memory_equal(now, theirs, sizeof(now));
+	/* A value that is back already is no other program's. */
+	set_profiles(&x, 1, x.before[1]);
+	assert_int_equal(end_profiles(&x), 0);
+	assert_false(is_written(&x));
+	close_scene(&x);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_unattended),
+		cmocka_unit_test(test_end_unread),
+		cmocka_unit_test(test_end_unreached),
+		cmocka_unit_test(test_end_other),
+	};
+
+	return cmocka_run_group_tests(tests, files_setup, files_teardown);
+}
