@@ -9,6 +9,7 @@
 #include <ibcc/notice.h>
 #include <ibcc/now.h>
 #include <ibcc/plugin_client.h>
+#include <ibcc/vendor_cc.h>
 
 #include "daemon/service/node_map.h"
 #include "daemon/service/service_impl.h"
@@ -286,6 +287,13 @@ int ibcc_service_execute(struct ibcc_service *s, struct ibcc_execution execution
 {
 	int rc;
 
+	/* The last gate for a plan from outside, whatever was checked before. */
+	for (uint32_t i = 0; !execution.back && !s->cycle.options.profiles && i < plan->n; i++)
+		if (plan->change[i].attr_id == IBCC_VCC_ATTR_SW_PROFILE)
+			return ibcc_why_set(
+				why, -EPERM,
+				"nothing is written: the plan changes marking profiles, and "
+				"vendor_writes is never");
 	execution.applier = s->applier;
 	execution.state = s->state;
 	execution.topo = s->cycle.topo;

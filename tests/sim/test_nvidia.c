@@ -358,6 +358,41 @@ static void test_end_other(void **state)
 	close_scene(&x);
 }
 
+/* However a plan comes to the last gate, it has no profile unless the configuration allows it. */
+static void test_gate(void **state)
+{
+	const struct ibcc_request r = { .who = "test" };
+	struct ibcc_plan plan = { 0 };
+	struct ibcc_result res = { 0 };
+	struct ibcc_change c = { .attr_id = IBCC_VCC_ATTR_SW_PROFILE, .attr_mod = 2 };
+	struct ibcc_execution forward = { .txn = { .who = "test", .action = "apply" } };
+	json_t *out = NULL;
+	unsigned int sets;
+	struct scene x;
+
+	(void)state;
+	open_end(&x, "gate.db");
+	c.node_guid = x.l.sc.topo->node[ibcc_topo_find_desc(x.l.sc.topo, "q2")].guid;
+	c.lid = lid_of(&x, "q2");
+	profiles(&x, 2, c.old_data);
+	memcpy(c.new_data, c.old_data, sizeof(c.new_data));
+	c.new_data[8] ^= 1;
+	assert_int_equal(ibcc_plan_append(&plan, &c), 0);
+	x.s->config.vendor_writes = IBCC_VENDOR_WRITES_NEVER;
+	passes(&x, 1);
+	sets = x.line.n_sets;
+	assert_int_equal(ibcc_service_execute(x.s, forward, &plan, &res, &x.why), -EPERM);
+	assert_said(&x, "vendor_writes");
+	ibcc_result_fini(&res);
+	assert_int_equal(x.line.n_sets, sets);
+	/* The way back is open. */
+	assert_int_equal(ibcc_service_rollback(x.s, 0, &r, &out, &x.why), 0);
+	json_decref(out);
+	assert_false(is_written(&x));
+	ibcc_plan_fini(&plan);
+	close_scene(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,6 +400,7 @@ int main(void)
 		cmocka_unit_test(test_end_unread),
 		cmocka_unit_test(test_end_unreached),
 		cmocka_unit_test(test_end_other),
+		cmocka_unit_test(test_gate),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
