@@ -166,8 +166,8 @@ static int run_pass(struct ibcc_service *s, const struct ibcc_request *apply, bo
 		s->hold--;
 	act.applier = apply || writes ? s->applier : s->null_applier;
 	if (apply || writes)
-		ibcc_service_look_at_nvidia(s, apply || refines ? IBCC_SERVICE_WRITES_BY_REQUEST
-								: IBCC_SERVICE_WRITES_UNATTENDED);
+		ibcc_service_look_at_nvidia(s, apply ? IBCC_SERVICE_WRITES_BY_REQUEST
+						     : IBCC_SERVICE_WRITES_UNATTENDED);
 	act.state = s->state;
 	act.repair = s->config.drift == IBCC_DRIFT_REPAIR && ibcc_service_writes(s);
 	newest = ibcc_state_newest(s->state);
@@ -175,6 +175,8 @@ static int run_pass(struct ibcc_service *s, const struct ibcc_request *apply, bo
 	free(within);
 	if (!rc)
 		ibcc_service_measure(s, newest);
+	if (!rc && apply && s->cycle.acted && !s->cycle.act_err)
+		ibcc_service_consent_to_sm(s);
 	if (!rc && apply && s->cycle.acted)
 		ibcc_service_begin_refinement(s, &s->cycle.result, s->cycle.act_err);
 	else if (!rc && refines)

@@ -209,6 +209,10 @@ enum ibcc_service_writing {
 	IBCC_SERVICE_WRITES_UNATTENDED,
 };
 void ibcc_service_look_at_nvidia(struct ibcc_service *s, enum ibcc_service_writing writing);
+/* Call after a person's apply has written: if vendor_opensm_conf names a file, the daemon may go on
+ * by itself as long as this subnet manager is master.
+ */
+void ibcc_service_consent_to_sm(struct ibcc_service *s);
 /* Makes sure that the port is open and the topology is up to date. */
 int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why);
 /* Opens the state file if it is not open, and tries it again after trouble. -EIO: the file cannot

@@ -79,16 +79,58 @@ static bool look_at(const char *path, bool must_be_there, struct ibcc_why *veto)
 	return !rc;
 }
 
-/* The LID of the subnet manager, and whether it is on this host; 0: not known. */
-static uint16_t find_sm(struct ibcc_service *s, bool *here)
+/* The port of the subnet manager, or IBCC_NONE, and whether it is one of this host. */
+static uint32_t find_sm(struct ibcc_service *s, bool *here)
 {
+	const struct ibcc_topo *t = s->cycle.topo;
 	struct ibcc_smp_port_info info = { 0 };
+	uint32_t port;
 
 	*here = false;
 	if (ibcc_sm_check(s->transport, &info, NULL))
-		return 0;
-	*here = info.lid == info.sm_lid;
-	return info.sm_lid;
+		return IBCC_NONE;
+	port = ibcc_topo_port_of_lid(t, info.sm_lid);
+	*here = info.lid == info.sm_lid ||
+		(port != IBCC_NONE && ibcc_umad_is_local(t->port[port].guid));
+	return port;
+}
+
+/* The subnet manager for which a person has consented, by its port's GUID, in the state file. */
+static const char consent[] = "nvidia_sm";
+
+static void write_guid(const struct ibcc_service *s, uint32_t port, char buf[24])
+{
+	snprintf(buf, 24, "0x%016" PRIx64, s->cycle.topo->port[port].guid);
+}
+
+static bool has_consent(struct ibcc_service *s, uint32_t port)
+{
+	char *noted = s->state && port != IBCC_NONE ? ibcc_state_note(s->state, consent) : NULL;
+	char guid[24] = "";
+	bool same;
+
+	if (noted)
+		write_guid(s, port, guid);
+	same = noted && s->cycle.topo->port[port].guid && !strcmp(noted, guid);
+	free(noted);
+	return same;
+}
+
+void ibcc_service_consent_to_sm(struct ibcc_service *s)
+{
+	char guid[24];
+	uint32_t port;
+	bool here;
+
+	if (!s->cycle.options.profiles || !ibcc_vendor_rules(&s->cycle.vendor) ||
+	    !s->config.vendor_opensm_conf[0] || !s->cycle.unchecked.text[0])
+		return;
+	port = find_sm(s, &here);
+	if (port == IBCC_NONE)
+		return;
+	write_guid(s, port, guid);
+	/* Without the note the daemon asks again. */
+	(void)ibcc_state_note_set(s->state, consent, guid);
 }
 
 static bool look_at_files(struct ibcc_service *s, bool here, struct ibcc_why *veto)
@@ -106,9 +148,9 @@ static bool look_at_files(struct ibcc_service *s, bool here, struct ibcc_why *ve
 void ibcc_service_look_at_nvidia(struct ibcc_service *s, enum ibcc_service_writing writing)
 {
 	struct ibcc_cycle *c = &s->cycle;
+	const char *name;
 	uint32_t port;
-	uint16_t lid;
-	bool here;
+	bool here, read;
 
 	c->veto.text[0] = c->unchecked.text[0] = '\0';
 	c->options.profiles = s->config.vendor_writes == IBCC_VENDOR_WRITES_EXPERIMENTAL;
@@ -127,22 +169,31 @@ void ibcc_service_look_at_nvidia(struct ibcc_service *s, enum ibcc_service_writi
 			     "when it ends: start it");
 		return;
 	}
-	lid = find_sm(s, &here);
-	if (look_at_files(s, here, &c->veto) || c->veto.text[0])
+	port = find_sm(s, &here);
+	read = look_at_files(s, here, &c->veto);
+	if (c->veto.text[0] || (read && (here || has_consent(s, port))))
 		return;
-	port = lid ? ibcc_topo_port_of_lid(c->topo, lid) : IBCC_NONE;
-	ibcc_why_set(
-		&c->unchecked, 0,
-		"ibcc-tune could not check mlnx_congestion_control and "
-		"congestion_control_policy_file of the subnet manager on \"%s\": with 1, 2 or "
-		"a policy file it would overwrite marking profiles; look there before you apply",
-		port == IBCC_NONE ? "an unknown host"
-				  : c->topo->node[c->topo->port[port].node].desc);
+	name = port == IBCC_NONE ? "an unknown host" : c->topo->node[c->topo->port[port].node].desc;
+	if (read)
+		ibcc_why_set(&c->unchecked, 0,
+			     "the subnet manager is on \"%s\", and vendor_opensm_conf may not be "
+			     "its configuration: with mlnx_congestion_control 1, 2 or a policy "
+			     "file it would overwrite marking profiles; look there before you "
+			     "apply",
+			     name);
+	else
+		ibcc_why_set(&c->unchecked, 0,
+			     "ibcc-tune could not check mlnx_congestion_control and "
+			     "congestion_control_policy_file of the subnet manager on \"%s\": "
+			     "with 1, 2 or a policy file it would overwrite marking profiles; look "
+			     "there before you apply",
+			     name);
 	if (writing == IBCC_SERVICE_WRITES_UNATTENDED)
-		ibcc_why_set(&c->veto, 0,
-			     "%.300s; without a person the daemon writes them only if "
-			     "vendor_opensm_conf names a file that it can read",
-			     c->unchecked.text);
+		ibcc_why_set(&c->veto, 0, "%.300s; without a person the daemon writes them only %s",
+			     c->unchecked.text,
+			     read ? "when the subnet manager is on this host, or is the one for "
+				    "which a person has run \"ibcc-tune apply\""
+				  : "if vendor_opensm_conf names a file that it can read");
 }
 
 /* The profiles in the book that are ours, as a plan that restores what was there before. */

@@ -173,7 +173,11 @@ void ibcc_service_look_at_refinement(struct ibcc_service *s)
 	words = ibcc_cycle_words(c);
 	said = words ? words : "no memory";
 	ibcc_why_set(&r->text, 0, "%s", c->act_err ? c->blocked.text : said);
-	if (!roots && !c->resume.n_roots && !c->plan.n && r->has_roots)
+	/* A person has consented to the values of the first step, and to no others. */
+	if (c->refused == IBCC_REFUSED_VENDOR && c->options.profiles && c->veto.text[0])
+		end(s, IBCC_REFINE_ENDED, "the changes stay, and there is no further step: %s",
+		    c->blocked.text);
+	else if (!roots && !c->resume.n_roots && !c->plan.n && r->has_roots)
 		end(s, IBCC_REFINE_ENDED, "none of its roots is under control any more: %s", said);
 	else if (!roots && !c->resume.n_roots && !c->plan.n)
 		end(s, IBCC_REFINE_SETTLED, "%s", said);

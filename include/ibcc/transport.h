@@ -145,6 +145,8 @@ struct ibcc_transport *ibcc_umad_open(const struct ibcc_umad_options *o, int *er
 uint16_t ibcc_umad_lid(const struct ibcc_transport *t);
 uint64_t ibcc_umad_port_guid(const struct ibcc_transport *t);
 uint16_t ibcc_umad_sm_lid(const struct ibcc_transport *t);
+/* Does a port of this host have this GUID? Ports of several adapters are looked at. */
+bool ibcc_umad_is_local(uint64_t port_guid);
 
 /* A wrapper for tests that loses requests or corrupts answers by a seeded rule. Owns `inner`, also
  * when it fails (NULL without memory or without `inner`).

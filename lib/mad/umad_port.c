@@ -146,6 +146,15 @@ int ibcc_umad_port_find(const struct ibcc_umad_options *o, struct ibcc_umad_port
 	return -ENODEV;
 }
 
+bool ibcc_umad_is_local(uint64_t port_guid)
+{
+	const struct ibcc_umad_options o = { .port_guid = port_guid };
+	struct ibcc_umad_port port;
+	char why[1];
+
+	return port_guid && !ibcc_umad_port_find(&o, &port, why, sizeof(why));
+}
+
 int ibcc_umad_port_refresh(struct ibcc_umad_port *p)
 {
 	umad_port_t port;

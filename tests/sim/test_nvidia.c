@@ -220,6 +220,25 @@ static bool writes(struct scene *x)
 	return false;
 }
 
+/* A person applies, as soon as there is something to write. */
+static void apply(struct scene *x)
+{
+	const struct ibcc_request r = { .who = "test", .skip_unsupported = true };
+
+	for (unsigned int i = 0;; i++) {
+		unsigned int sets = x->line.n_sets;
+
+		assert_true(i < 50);
+		assert_int_equal(
+			ibcc_engine_run(x->l.engine, ibcc_engine_now_ps(x->l.engine) + PASS_PS), 0);
+		x->s->again.last_ns = ibcc_now_ns();
+		if (ibcc_service_pass(x->s, &r, &x->why))
+			fail_msg("%s", x->why.text);
+		if (x->line.n_sets > sets)
+			return;
+	}
+}
+
 /* The subnet manager is here, and its configuration leaves profiles alone. */
 static void test_unattended(void **state)
 {
@@ -230,6 +249,78 @@ static void test_unattended(void **state)
 	assert_true(writes(&x));
 	assert_true(is_written(&x));
 	close_scene(&x);
+}
+
+/* May the daemon write by itself now? */
+static bool may_write(struct scene *x)
+{
+	passes(x, 1);
+	return !x->s->cycle.veto.text[0];
+}
+
+/* Another subnet manager is master: what is there stays, and the daemon writes nothing by itself,
+ * until that one is back or a person has looked at the new one.
+ */
+static void test_sm_moves(void **state)
+{
+	struct scene x;
+
+	(void)state;
+	open_scene(&x, "moves.db", IBCC_MODE_APPLY, "h1", "mlnx_congestion_control 0\n");
+	passes(&x, 1);
+	x.line.sm_lid = lid_of(&x, "n4");
+	assert_false(writes(&x));
+	assert_true(reason_has(&x, "the subnet manager is on \"n4\""));
+	x.line.sm_lid = lid_of(&x, "h1");
+	assert_true(writes(&x));
+
+	x.line.sm_lid = lid_of(&x, "n4");
+	assert_false(writes(&x));
+	assert_true(is_written(&x));
+	close_scene(&x);
+
+	open_scene(&x, "moved.db", IBCC_MODE_APPLY, "n4", "mlnx_congestion_control 0\n");
+	assert_false(writes(&x));
+	apply(&x);
+	assert_true(may_write(&x));
+	restart(&x);
+	assert_true(may_write(&x));
+	x.line.sm_lid = lid_of(&x, "n3");
+	assert_false(may_write(&x));
+	assert_true(reason_has(&x, "the subnet manager is on \"n3\""));
+	x.line.sm_lid = 4711; /* of no node that we know */
+	assert_false(may_write(&x));
+	x.line.sm_lid = lid_of(&x, "n4");
+	assert_true(may_write(&x));
+	close_scene(&x);
+}
+
+/* A person has consented to a plan where no configuration could be read: there is no further step.
+ */
+static void test_consent_is_for_the_plan(void **state)
+{
+	static const int modes[] = { IBCC_MODE_OBSERVE, IBCC_MODE_APPLY };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		uint8_t data[IBCC_CC_DATA_BYTES], now[IBCC_CC_DATA_BYTES];
+		struct scene x;
+		unsigned int sets;
+
+		open_scene(&x, i ? "plan1.db" : "plan0.db", modes[i], "n4", NULL);
+		apply(&x);
+		sets = x.line.n_sets;
+		profiles(&x, 1, data);
+		passes(&x, 60);
+		assert_int_equal(x.line.n_sets, sets);
+		profiles(&x, 1, now);
+		assert_memory_equal(now, data, sizeof(now));
+		assert_int_equal(x.s->refinement.stage, IBCC_REFINE_ENDED);
+		assert_non_null(strstr(x.s->refinement.text.text, "could not check"));
+		/* Nor does it become a consent for all that comes. */
+		assert_true(modes[i] == IBCC_MODE_OBSERVE || !may_write(&x));
+		close_scene(&x);
+	}
 }
 
 static int end_profiles(struct scene *x)
@@ -397,6 +488,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unattended),
+		cmocka_unit_test(test_sm_moves),
+		cmocka_unit_test(test_consent_is_for_the_plan),
 		cmocka_unit_test(test_end_unread),
 		cmocka_unit_test(test_end_unreached),
 		cmocka_unit_test(test_end_other),

@@ -187,6 +187,9 @@ static void test_two_fabrics(void **state)
 	o.port_guid = 0xbb;
 	assert_int_equal(find(&o, &p, why), -ENODEV);
 	assert_non_null(strstr(why, "no local port has GUID 0x00000000000000bb"));
+	/* A subnet manager at the second adapter is on this host, too. */
+	assert_true(ibcc_umad_is_local(0xa0) && ibcc_umad_is_local(0xa1));
+	assert_false(ibcc_umad_is_local(0xbb) || ibcc_umad_is_local(0));
 	/* One that is down does not count. */
 	have(1, 0xa1, PREFIX + 1, 1, 0);
 	o = (struct ibcc_umad_options){ 0 };
