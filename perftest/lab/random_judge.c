@@ -29,3 +29,8 @@ bool ibcc_random_mean_holds(double mean, double deviation, uint64_t n, double ta
 {
 	return mean >= target - 2 * deviation / sqrt((double)n);
 }
+
+bool ibcc_random_gain_shows(double mean, double deviation, uint64_t n)
+{
+	return mean > 2 * deviation / sqrt((double)n);
+}

@@ -16,4 +16,9 @@ bool ibcc_random_share_holds(uint64_t count, uint64_t n, double target, bool at_
  */
 bool ibcc_random_mean_holds(double mean, double deviation, uint64_t n, double target);
 
+/* Does the sample show that the mean is above 0? True only if it is so by more than two standard
+ * errors.
+ */
+bool ibcc_random_gain_shows(double mean, double deviation, uint64_t n);
+
 #endif

@@ -60,6 +60,11 @@ static void test_mean(void **state)
 	assert_true(ibcc_random_mean_holds(0.8801, 0.1, 100, 0.9));
 	assert_false(ibcc_random_mean_holds(0.8799, 0.1, 100, 0.9));
 	assert_true(ibcc_random_mean_holds(0.8799, 0.1, 90, 0.9));
+	/* What changes nothing gains nothing. */
+	assert_false(ibcc_random_gain_shows(0, 0, 100));
+	assert_true(ibcc_random_gain_shows(0.0201, 0.1, 100));
+	assert_false(ibcc_random_gain_shows(0.0199, 0.1, 100));
+	assert_true(ibcc_random_gain_shows(0.0199, 0.1, 110));
 }
 
 int main(void)
