@@ -377,7 +377,6 @@ void ibcc_service_begin_trial(struct ibcc_service *s, const struct ibcc_request 
 void ibcc_service_drop_trial(struct ibcc_service *s, const char *outcome, const char *who);
 /* service_jobs.c: what is known of jobs; NULL without memory. */
 struct ibcc_service_jobs *ibcc_service_jobs_new(const struct ibcc_config *config);
-void ibcc_service_jobs_free(struct ibcc_service_jobs *j);
 /* Stores what is known of jobs, and forgets it. */
 void ibcc_service_end_jobs(struct ibcc_service *s);
 /* Call before a polling cycle: the map of jobs is looked at meanwhile. */

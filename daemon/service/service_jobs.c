@@ -81,6 +81,18 @@ static void forget_map(struct ibcc_service_jobs *j)
 	j->matched = j->has_map = false;
 }
 
+static void free_jobs(struct ibcc_service_jobs *j)
+{
+	if (!j)
+		return;
+	forget_map(j);
+	ibcc_map_reader_free(j->reader);
+	ibcc_whose_account_free(j->account);
+	if (j->has_pattern)
+		regfree(&j->pattern);
+	free(j);
+}
+
 struct ibcc_service_jobs *ibcc_service_jobs_new(const struct ibcc_config *config)
 {
 	struct ibcc_service_jobs *j = calloc(1, sizeof(*j));
@@ -96,20 +108,8 @@ struct ibcc_service_jobs *ibcc_service_jobs_new(const struct ibcc_config *config
 	if (j->account && !j->reader == !config->jobs_file[0] &&
 	    (j->has_pattern || !config->jobs_host_pattern[0]))
 		return j;
-	ibcc_service_jobs_free(j);
+	free_jobs(j);
 	return NULL;
-}
-
-void ibcc_service_jobs_free(struct ibcc_service_jobs *j)
-{
-	if (!j)
-		return;
-	forget_map(j);
-	ibcc_map_reader_free(j->reader);
-	ibcc_whose_account_free(j->account);
-	if (j->has_pattern)
-		regfree(&j->pattern);
-	free(j);
 }
 
 static bool name_by_pattern(void *arg, const char *desc, char name[IBCC_DESC_BYTES])
@@ -271,7 +271,7 @@ void ibcc_service_end_jobs(struct ibcc_service *s)
 			;
 		(void)store(s, IBCC_WHOSE_ROWS_MAX);
 	}
-	ibcc_service_jobs_free(s->jobs);
+	free_jobs(s->jobs);
 	s->jobs = NULL;
 }
 

@@ -34,10 +34,6 @@ static inline bool ibcc_route_leaves_by(const struct ibcc_route *r, uint32_t out
 	return false;
 }
 
-/* True if the route from src_port to dlid leaves by out_port. */
-bool ibcc_route_passes(const struct ibcc_topo *t, uint32_t src_port, uint16_t dlid,
-		       uint32_t out_port);
-
 /* Gives LIDs 1, 2, ... to all linked endports that have none, channel adapters first in order, and
  * fills the switches' tables with shortest paths. Among k equal paths a switch that is l switch
  * hops away from the nearest adapter takes number floor((LID - 1) / k^l) mod k: d-mod-k on trees. A

@@ -49,14 +49,6 @@ int ibcc_route_follow(const struct ibcc_topo *t, uint32_t src_port, uint16_t dli
 	}
 }
 
-bool ibcc_route_passes(const struct ibcc_topo *t, uint32_t src_port, uint16_t dlid,
-		       uint32_t out_port)
-{
-	struct ibcc_route r;
-
-	return !ibcc_route_follow(t, src_port, dlid, &r) && ibcc_route_leaves_by(&r, out_port);
-}
-
 /* Assigns LIDs 1, 2, ... to endports without one, skipping those in use. Channel adapter ports
  * without a link get none, as they cannot be reached.
  */
