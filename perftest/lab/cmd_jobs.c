@@ -13,27 +13,18 @@
  * reads the map in a thread: both are measured, and do not count.
  */
 #include <errno.h>
-#include <limits.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <ibcc/agents.h>
-#include <ibcc/engine.h>
-#include <ibcc/file.h>
-#include <ibcc/inproc.h>
 #include <ibcc/log.h>
 #include <ibcc/now.h>
-#include <ibcc/scenario_file.h>
 #include <ibcc/table.h>
 
-#include "daemon/explain.h"
-#include "daemon/service/service.h"
 #include "perftest/bench/bench.h"
 #include "perftest/bench/report.h"
+#include "perftest/lab/fabric.h"
 #include "perftest/lab/jobs_map.h"
 #include "perftest/lab/lab.h"
 #include "perftest/lab/speed.h"
@@ -44,7 +35,6 @@
 #define CYCLE_PS  (1000 * IBCC_PS_PER_US)
 #define WANT      1.05 /* times the CPU time without a map */
 #define SERVERS   8u
-#define PATH_ROOM (PATH_MAX + 32)
 #define COLUMNS   12
 
 /* Hosts that send to each server; 0: all do, in turn, but for one of four, which is a victim. */
@@ -64,9 +54,7 @@ struct options {
 
 /* One of the two daemons. */
 struct side {
-	struct ibcc_service *service;
-	struct ibcc_explain *explain;
-	struct ibcc_metrics_totals totals;
+	struct ibcc_lab_daemon daemon;
 	/* CPU time of this pair: of the cycles, between them, and of other threads */
 	double ms, between_ms, beside_ms;
 	uint32_t n_known; /* cycles of this pair that knew the jobs */
@@ -85,13 +73,11 @@ struct cost {
 };
 
 struct measurement {
-	struct ibcc_scenario sc;
-	struct ibcc_engine *engine;
-	struct ibcc_agents *agents;
+	struct ibcc_lab_fabric fabric;
 	struct ibcc_jobs_map map;
 	struct side with, without;
 	bool *takes_part; /* by job */
-	char folder[PATH_MAX], file[PATH_ROOM];
+	char file[IBCC_LAB_PATH_ROOM]; /* the map's */
 };
 
 /* The scenario of a load. Marks name the contributors, and the delays are too short to end the
@@ -154,126 +140,35 @@ static int write_scenario(void *arg, FILE *out)
 	return ferror(out) ? -EIO : 0;
 }
 
-static int load_scenario(struct measurement *m, const struct load *l, uint32_t ports,
-			 struct ibcc_yaml_errors *e)
-{
-	struct plan p = { l, ports, ports * ports * ports / 4 };
-	int rc = ibcc_file_write(m->file, write_scenario, &p);
-
-	return rc ? rc : ibcc_scenario_load(m->file, &m->sc, e);
-}
-
-static int open_fabric(struct measurement *m, const struct load *l, uint32_t ports,
-		       struct ibcc_yaml_errors *e)
-{
-	const struct ibcc_agents_options o = {
-		.cct_blocks = 2, .wait_tick = 7, .ext_xmit_wait = true, .sw_port_block = 32
-	};
-	int rc = load_scenario(m, l, ports, e);
-
-	if (rc)
-		return rc;
-	m->engine = ibcc_engine_new(m->sc.topo, &m->sc.model, m->sc.seed, &rc);
-	if (!m->engine)
-		return rc;
-	rc = ibcc_engine_load(m->engine, &m->sc, NULL);
-	m->agents = rc ? NULL : ibcc_agents_new(m->sc.topo, m->engine, &o);
-	if (!m->agents)
-		return rc ? rc : -ENOMEM;
-	return ibcc_agents_load(m->agents, &m->sc.cc);
-}
-
-/* Opens a daemon that observes. `jobs_file` is empty, or the map's file. */
-static int open_side(struct measurement *m, struct side *side, const char *name,
-		     const char *jobs_file)
-{
-	struct ibcc_transport *t = ibcc_inproc_new(m->agents, m->engine, m->sc.topo, NULL);
-	struct ibcc_topo *topo = ibcc_topo_clone(m->sc.topo);
-	struct ibcc_config c;
-
-	ibcc_config_defaults(&c, NULL);
-	c.apply_via = IBCC_VIA_DIRECT;
-	if (snprintf(c.jobs_file, sizeof(c.jobs_file), "%s", jobs_file) >=
-		    (int)sizeof(c.jobs_file) ||
-	    snprintf(c.state_file, sizeof(c.state_file), "%s/%s", m->folder, name) >=
-		    (int)sizeof(c.state_file) ||
-	    snprintf(c.plugin_socket, sizeof(c.plugin_socket), "%s/none", m->folder) >=
-		    (int)sizeof(c.plugin_socket)) {
-		ibcc_transport_free(t);
-		ibcc_topo_free(topo);
-		return -ENAMETOOLONG;
-	}
-	side->service = ibcc_service_new(&c, 0);
-	side->explain = ibcc_explain_new();
-	if (!side->service || !side->explain || !t || !topo) {
-		ibcc_transport_free(t);
-		ibcc_topo_free(topo);
-		return -ENOMEM;
-	}
-	ibcc_service_claim(side->service);
-	ibcc_service_listen(side->service);
-	return ibcc_service_open_on(side->service, t, topo);
-}
-
 static int open_all(struct measurement *m, const struct load *l, const struct options *o,
 		    struct ibcc_yaml_errors *e)
 {
-	const char *tmp = getenv("TMPDIR");
-	int rc;
+	uint32_t ports = (uint32_t)o->ports;
+	struct plan p = { l, ports, ports * ports * ports / 4 };
+	int rc = ibcc_lab_fabric_open(&m->fabric, write_scenario, &p, e);
+	const struct ibcc_topo *topo = m->fabric.sc.topo;
 
-	snprintf(m->folder, sizeof(m->folder), "%s/ibcc-lab.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(m->folder)) {
-		m->folder[0] = '\0';
-		return -errno;
-	}
-	snprintf(m->file, sizeof(m->file), "%s/jobs.json", m->folder);
-	rc = open_fabric(m, l, (uint32_t)o->ports, e);
 	if (!rc)
-		rc = ibcc_jobs_map_init(&m->map, m->sc.topo, (uint32_t)o->jobs);
+		rc = ibcc_lab_fabric_file(&m->fabric, "jobs.json", m->file, sizeof(m->file));
 	if (!rc)
-		rc = open_side(m, &m->with, "with.db", m->file);
+		rc = ibcc_jobs_map_init(&m->map, topo, (uint32_t)o->jobs);
 	if (!rc)
-		rc = open_side(m, &m->without, "without.db", "");
+		rc = ibcc_lab_daemon_open(&m->with.daemon, &m->fabric, ibcc_topo_clone(topo),
+					  "with.db", m->file);
+	if (!rc)
+		rc = ibcc_lab_daemon_open(&m->without.daemon, &m->fabric, ibcc_topo_clone(topo),
+					  "without.db", "");
 	m->takes_part = calloc(o->jobs, sizeof(*m->takes_part));
 	return rc || m->takes_part ? rc : -ENOMEM;
 }
 
-static double heap_mib(void)
-{
-	struct mallinfo2 i = mallinfo2();
-
-	return (double)(i.uordblks + i.hblkhd) / (1 << 20);
-}
-
-/* Returns how much memory it had. */
-static double close_side(struct side *side)
-{
-	double before = heap_mib();
-
-	ibcc_service_free(side->service);
-	ibcc_explain_free(side->explain);
-	return before - heap_mib();
-}
-
 static void close_all(struct measurement *m, struct cost *cost)
 {
-	static const char *const name[] = { "jobs.json", "with.db", "with.db-journal", "without.db",
-					    "without.db-journal" };
-	char path[PATH_ROOM];
-
-	cost->with_mib = close_side(&m->with);
-	cost->without_mib = close_side(&m->without);
+	cost->with_mib = ibcc_lab_daemon_close(&m->with.daemon);
+	cost->without_mib = ibcc_lab_daemon_close(&m->without.daemon);
 	ibcc_jobs_map_fini(&m->map);
-	ibcc_agents_free(m->agents);
-	ibcc_engine_free(m->engine);
-	ibcc_scenario_fini(&m->sc);
+	ibcc_lab_fabric_close(&m->fabric);
 	free(m->takes_part);
-	for (size_t i = 0; i < sizeof(name) / sizeof(*name) && m->folder[0]; i++) {
-		snprintf(path, sizeof(path), "%s/%s", m->folder, name[i]);
-		(void)unlink(path);
-	}
-	if (m->folder[0])
-		(void)rmdir(m->folder);
 }
 
 /* A polling cycle as the daemon's worker does it: with the log, which prints nothing here, the
@@ -281,23 +176,24 @@ static void close_all(struct measurement *m, struct cost *cost)
  */
 static int pass(struct side *side)
 {
+	struct ibcc_lab_daemon *d = &side->daemon;
 	struct ibcc_why why = { "" };
 	struct ibcc_metrics_service facts;
 	struct ibcc_metrics *m;
 	json_t *status;
-	int rc = ibcc_service_pass(side->service, NULL, &why);
-	const struct ibcc_cycle *c = ibcc_service_cycle(side->service);
+	int rc = ibcc_service_pass(d->service, NULL, &why);
+	const struct ibcc_cycle *c = ibcc_service_cycle(d->service);
 
 	if (rc) {
 		fprintf(stderr, "%s: jobs: %s\n", program_invocation_short_name, why.text);
 		return rc;
 	}
-	ibcc_explain_pass(side->explain, side->service, 0, &why);
-	ibcc_metrics_count(&side->totals, c, 0);
-	ibcc_service_metrics(side->service, &facts);
+	ibcc_explain_pass(d->explain, d->service, 0, &why);
+	ibcc_metrics_count(&d->totals, c, 0);
+	ibcc_service_metrics(d->service, &facts);
 	side->n_known += facts.jobs.known;
-	m = ibcc_metrics_new(c, &facts, &side->totals);
-	status = ibcc_service_status(side->service);
+	m = ibcc_metrics_new(c, &facts, &d->totals);
+	status = ibcc_service_status(d->service);
 	rc = m && status ? 0 : -ENOMEM;
 	ibcc_metrics_free(m);
 	json_decref(status);
@@ -316,7 +212,7 @@ static int cycle(struct side *side, struct cost *cost)
 	int rc = pass(side);
 
 	end = ibcc_now_cpu_ns();
-	while (!rc && ibcc_service_account_jobs(side->service))
+	while (!rc && ibcc_service_account_jobs(side->daemon.service))
 		;
 	ms = (double)(end - from) / 1e6;
 	side->ms += ms;
@@ -330,7 +226,7 @@ static int cycle(struct side *side, struct cost *cost)
 /* Counts the roots, and notes the jobs that take part in them. */
 static void look(struct measurement *m, struct cost *cost)
 {
-	const struct ibcc_cycle *c = ibcc_service_cycle(m->without.service);
+	const struct ibcc_cycle *c = ibcc_service_cycle(m->without.daemon.service);
 	const struct ibcc_estimate *e = &c->estimate;
 
 	cost->roots = e->n_roots > cost->roots ? e->n_roots : cost->roots;
@@ -371,7 +267,7 @@ static int run_pair(struct measurement *m, bool with_first, struct cost *cost, s
 	begin_pair(&m->with);
 	begin_pair(&m->without);
 	for (uint32_t i = 0; i < CYCLES && !rc; i++) {
-		rc = ibcc_engine_run(m->engine, ibcc_engine_now_ps(m->engine) + CYCLE_PS);
+		rc = ibcc_engine_run(m->fabric.engine, ibcc_engine_now_ps(m->fabric.engine) + CYCLE_PS);
 		if (!rc && with_first)
 			rc = cycle(&m->with, cost);
 		if (!rc)
@@ -389,7 +285,7 @@ static int run_pair(struct measurement *m, bool with_first, struct cost *cost, s
 static int run_load(const struct load *l, const struct options *o, struct cost *cost,
 		    struct ibcc_yaml_errors *e)
 {
-	struct measurement m = { .engine = NULL };
+	struct measurement m = { .takes_part = NULL };
 	int rc = open_all(&m, l, o, e);
 
 	for (uint32_t i = 0; i < WARM && !rc; i++) {
