@@ -287,6 +287,7 @@ int ibcc_service_open_on(struct ibcc_service *s, struct ibcc_transport *t, struc
 		ibcc_topo_free(topo);
 		return rc;
 	}
+	s->cycle.options.cpu_ns = ibcc_now_cpu_ns;
 	s->again.last_ns = ibcc_now_ns();
 	ibcc_service_rematch_jobs(s);
 	return ibcc_cycle_set_topology(&s->cycle, topo);

@@ -7,7 +7,7 @@
 static const struct ibcc_command *const commands[] = {
 	&ibcc_lab_tune,       &ibcc_lab_draw,      &ibcc_lab_classify, &ibcc_lab_predict,
 	&ibcc_lab_prediction, &ibcc_lab_advise,    &ibcc_lab_oracle,   &ibcc_lab_sweep,
-	&ibcc_lab_best,       &ibcc_lab_osm_model, &ibcc_lab_speed,    &ibcc_lab_cycle,
+	&ibcc_lab_best,       &ibcc_lab_osm_model, &ibcc_lab_speed,    &ibcc_lab_sizes,
 	&ibcc_lab_jobs,       &ibcc_lab_poll,      &ibcc_lab_push,     &ibcc_lab_demo,
 };
 

@@ -39,7 +39,7 @@ daemon/tune          lib/base lib/cycle lib/engine lib/formats lib/law lib/ledge
 perftest/mpa         lib/text
 perftest/bench       lib/agents lib/codec lib/cycle lib/demand lib/engine lib/formats lib/law lib/mad lib/text lib/topo perftest/mpa
 perftest/verbs       lib/base lib/engine lib/formats lib/text perftest/bench
-perftest/lab         lib/agents lib/codec lib/counters lib/cycle lib/demand lib/engine lib/formats lib/law lib/ledger lib/mad lib/text lib/topo lib/whose daemon daemon/metrics daemon/service daemon/tune perftest/bench
+perftest/lab         lib/agents lib/codec lib/counters lib/cycle lib/demand lib/engine lib/formats lib/law lib/ledger lib/mad lib/state lib/text lib/topo lib/whose daemon daemon/metrics daemon/service daemon/tune perftest/bench
 LIST
 awk '{ for (i = 2; i <= NF; i++) if (!($i in above)) { print "# " $1 " uses " $i " of a line below"; bad = 1 } above[$1] = 1 }
 	END { exit bad }' "$tmp/allowed" || not_ok "the list of folders has a circle"
