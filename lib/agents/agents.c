@@ -48,8 +48,10 @@ static void adopt(struct ibcc_agents *a, uint32_t node, const struct ibcc_profil
 	ibcc_agents_set_nvidia_cc(a, node, (enum ibcc_nvidia_cc)a->profile[node].nvidia_cc);
 	a->quirks[node].adaptive = a->profile[node].adaptive;
 	a->quirks[node].adaptive_sls = a->profile[node].adaptive_sls;
-	for (uint32_t i = 0; i < a->topo->n_endports; i++) {
-		if (a->topo->port[a->topo->endport[i]].node != node)
+	for (uint32_t k = n->first_port; k <= n->first_port + n->n_ports; k++) {
+		uint32_t i = a->topo->port[k].endport;
+
+		if (i == IBCC_NONE)
 			continue;
 		a->cc[i].cc_key = a->profile[node].cc_key;
 		a->cc[i].protect = a->profile[node].cc_key_protect;

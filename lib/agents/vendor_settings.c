@@ -248,22 +248,24 @@ int ibcc_agents_vendor_push(struct ibcc_agents *a, uint32_t endport)
 int ibcc_agents_set_nvidia_cc(struct ibcc_agents *a, uint32_t node, enum ibcc_nvidia_cc v)
 {
 	uint8_t mad[IBCC_MAD_BYTES] = { 0 };
+	const struct ibcc_topo_node *n;
 	int err = 0;
 
 	if (node >= a->topo->n_nodes)
 		return -EINVAL;
+	n = &a->topo->node[node];
 	a->quirks[node].nvidia_cc = v != IBCC_NVIDIA_CC_NONE;
 	general_on(ibcc_topo_is_switch(a->topo, node), mad);
-	for (uint32_t i = 0; i < a->topo->n_endports && !err; i++) {
-		uint8_t *reg = a->vendor[a->topo->endport[i]].reg[VENDOR_GENERAL];
+	for (uint32_t p = n->first_port; p <= n->first_port + n->n_ports && !err; p++) {
+		uint8_t *reg = a->vendor[p].reg[VENDOR_GENERAL];
 
-		if (a->topo->port[a->topo->endport[i]].node != node)
+		if (a->topo->port[p].endport == IBCC_NONE)
 			continue;
 		if (v == IBCC_NVIDIA_CC_ON)
 			reg[0] |= mad[IBCC_MAD_DATA_OFFS];
 		else
 			reg[0] &= (uint8_t)~mad[IBCC_MAD_DATA_OFFS];
-		err = ibcc_agents_vendor_push(a, i);
+		err = ibcc_agents_vendor_push(a, a->topo->port[p].endport);
 	}
 	return err;
 }
