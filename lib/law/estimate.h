@@ -98,7 +98,9 @@ struct estimation {
 	const struct ibcc_parameters *last; /* of the pass before; may be NULL */
 	struct ibcc_estimate *out;
 	uint32_t cap_roots;
+	/* Both while roots are looked for: */
 	struct tree *tree;
+	bool *takes_part; /* by port, of an adapter: see note_parts() */
 };
 
 /* What lies upstream of a switch port by routes and links. */

@@ -170,7 +170,8 @@ static struct upstream look_upstream(const struct estimation *j, bool slow, bool
 {
 	struct upstream u = { 0 };
 
-	for (uint32_t i = 0; i < j->t->n_ports; i++) {
+	for (uint32_t e = 0; e < j->t->n_endports; e++) {
+		uint32_t i = j->t->endport[e];
 		const struct load *l = &j->load[i];
 		bool blocked = j->tree->flag[i] & TREE_BLOCKED;
 
@@ -205,7 +206,8 @@ static int list_sources(const struct estimation *j, struct ibcc_root *r, const s
 	r->source = calloc(u->n ? u->n : 1, sizeof(*r->source));
 	if (!r->source)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < j->t->n_ports; i++) {
+	for (uint32_t e = 0; e < j->t->n_endports; e++) {
+		uint32_t i = j->t->endport[e];
 		enum ibcc_role role = role_of(j, i, u->most);
 
 		if (role == IBCC_ROLE_NONE)
@@ -312,36 +314,36 @@ static int examine(struct estimation *j, uint32_t port)
 	return list_sources(j, r, &u);
 }
 
-/* Whether an adapter's port is a contributor or candidate of another root than this one. `jammed`:
- * roots that are full only because of senders that do not wait do not count.
+/* Notes which adapters are contributors or candidates of a root. `jammed`: roots that are full only
+ * because of senders that do not wait do not count.
  */
-static bool belongs_elsewhere(const struct ibcc_estimate *p, const struct ibcc_root *r,
-			      uint32_t port, bool jammed)
+static void note_parts(const struct estimation *j, bool jammed)
 {
-	for (uint32_t i = 0; i < p->n_known; i++) {
-		const struct ibcc_root *o = &p->root[i];
+	const struct ibcc_estimate *p = j->out;
 
-		if (o == r || (jammed && o->fed_freely))
-			continue;
-		for (uint32_t k = 0; k < o->n_sources; k++)
-			if (o->source[k].port == port && ibcc_role_takes_part(o->source[k].role))
-				return true;
-	}
-	return false;
+	memset(j->takes_part, 0, j->t->n_ports * sizeof(*j->takes_part));
+	for (uint32_t i = 0; i < p->n_known; i++)
+		for (uint32_t k = 0; k < p->root[i].n_sources; k++)
+			if (ibcc_role_takes_part(p->root[i].source[k].role) &&
+			    !(jammed && p->root[i].fed_freely))
+				j->takes_part[p->root[i].source[k].port] = true;
 }
 
 /* Removes victims that contribute to a root of their own: control of the other root would not help
  * them.
  */
-static void clear_victims(struct ibcc_estimate *p)
+static void clear_victims(const struct estimation *j)
 {
+	struct ibcc_estimate *p = j->out;
+
+	note_parts(j, false);
 	for (uint32_t i = 0; i < p->n_known; i++) {
 		struct ibcc_root *r = &p->root[i];
 		uint32_t n = 0;
 
 		for (uint32_t k = 0; k < r->n_sources; k++) {
 			if (r->source[k].role == IBCC_ROLE_VICTIM &&
-			    belongs_elsewhere(p, r, r->source[k].port, false))
+			    j->takes_part[r->source[k].port])
 				r->n_victims--;
 			else
 				r->source[n++] = r->source[k];
@@ -379,11 +381,12 @@ static bool feeds_root(const struct estimation *j, const struct ibcc_root *r)
  */
 static bool blocks_nobody(const struct estimation *j, const struct ibcc_root *r)
 {
+	if (!r->fed_freely)
+		return false;
 	for (uint32_t k = 0; k < r->n_sources; k++)
-		if (r->source[k].role == IBCC_ROLE_CANDIDATE &&
-		    !belongs_elsewhere(j->out, r, r->source[k].port, true))
+		if (r->source[k].role == IBCC_ROLE_CANDIDATE && !j->takes_part[r->source[k].port])
 			return false;
-	return r->fed_freely;
+	return true;
 }
 
 /* Removes the roots of which `is_none` is true, one by one: each sees those that are left. */
@@ -511,21 +514,27 @@ int ibcc_estimate_roots(struct estimation *j)
 	int ret = ibcc_tree_init(&tree, j->t);
 
 	j->tree = &tree;
+	j->takes_part = calloc(j->t->n_ports ? j->t->n_ports : 1, sizeof(*j->takes_part));
+	if (!j->takes_part)
+		ret = -ENOMEM;
 	for (uint32_t i = 0; !ret && i < j->t->n_ports; i++)
 		if (!is_ca_port(j->t, i) && j->load[i].usable)
 			ret = examine(j, i);
 	if (!ret) {
 		clear_roots(j, feeds_root);
+		note_parts(j, true);
 		clear_roots(j, blocks_nobody);
 		ret = find_victims_elsewhere(j);
 	}
 	if (!ret) {
-		clear_victims(p);
+		clear_victims(j);
 		if (p->n_known > 1)
 			qsort(p->root, p->n_known, sizeof(*p->root), by_severity);
 	}
 	p->n_roots = p->n_known;
 	ibcc_tree_fini(&tree);
+	free(j->takes_part);
 	j->tree = NULL;
+	j->takes_part = NULL;
 	return ret;
 }
