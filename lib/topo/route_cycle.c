@@ -24,7 +24,7 @@ struct graph {
 	 * of row_bytes by port number * vls + VL.
 	 */
 	uint8_t *next;
-	size_t row_bytes;
+	size_t row_bytes; /* of the largest switch */
 	uint32_t *seen; /* by node: the last LID and SL whose routes passed it */
 	uint8_t *state; /* by lane, of the search */
 	uint32_t *path; /* lanes from where the search began to where it is */
@@ -243,17 +243,21 @@ static uint32_t search(struct graph *g, uint32_t from, uint32_t *n)
 static void count_vls(struct graph *g, const struct ibcc_route_use *use, uint32_t n_uses)
 {
 	const struct ibcc_topo *t = g->t;
+	unsigned int ports = 0;
 	bool sls = false;
 
 	g->vls = 1;
-	for (uint32_t i = 0; i < t->n_nodes; i++)
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
 		g->maps = g->maps || t->node[i].sl2vl;
+		if (ibcc_topo_is_switch(t, i) && t->node[i].n_ports > ports)
+			ports = t->node[i].n_ports;
+	}
 	for (uint32_t i = 0; i < n_uses; i++)
 		sls = sls || use[i].sl;
 	for (uint32_t i = 0; (sls || g->maps || g->sls) && i < t->n_ports; i++)
 		if (t->port[i].op_vls > g->vls)
 			g->vls = t->port[i].op_vls;
-	g->row_bytes = 32u * g->vls;
+	g->row_bytes = ((ports + 1u) * g->vls + 7u) / 8u;
 }
 
 int ibcc_route_find_cycle(const struct ibcc_topo *t, const struct ibcc_route_sls *sls,
