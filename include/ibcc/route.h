@@ -100,6 +100,8 @@ struct ibcc_route_sls {
 	uint8_t **by_ends;
 	uint32_t n_ends;
 };
+/* The most endports with such SLs: a byte for each pair, 256 MiB. */
+#define IBCC_ROUTE_SLS_ENDS 16384u
 void ibcc_route_sls_fini(struct ibcc_route_sls *p);
 
 static inline bool ibcc_route_has_sls(const struct ibcc_route_sls *p)
@@ -114,7 +116,8 @@ uint8_t ibcc_route_sl(const struct ibcc_topo *t, const struct ibcc_route_sls *p,
 		      uint32_t to);
 
 /* Sets the SL (0 to 15) of the path from one endport to another in by_ends, which is made for this
- * topology if it is NULL. -EINVAL (a port is no endport), -ENOMEM.
+ * topology if it is NULL. -EINVAL (a port is no endport), -E2BIG (the topology has more than
+ * IBCC_ROUTE_SLS_ENDS), -ENOMEM.
  */
 int ibcc_route_set_sl(const struct ibcc_topo *t, struct ibcc_route_sls *p, uint32_t from,
 		      uint32_t to, uint8_t sl);

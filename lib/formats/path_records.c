@@ -141,6 +141,14 @@ int ibcc_path_records_load(const char *file, const struct ibcc_topo *t, struct i
 	unsigned int before = e->n;
 	int rc = r.led ? 0 : -ENOMEM;
 
+	if (t->n_endports > IBCC_ROUTE_SLS_ENDS) {
+		free(r.led);
+		ibcc_yaml_errors_add(e, file, 0, 0,
+				     "got a fabric whose number of ports with LIDs is %u, want at "
+				     "most %u: the SLs take a byte for each pair",
+				     t->n_endports, IBCC_ROUTE_SLS_ENDS);
+		return -EINVAL;
+	}
 	for (uint32_t i = 0; !rc && i < t->n_nodes; i++)
 		for (uint32_t lid = 0; lid < t->node[i].lft_len && lid <= IBCC_LID_MAX; lid++)
 			r.led[lid] = r.led[lid] || t->node[i].lft[lid] != IBCC_LFT_NONE;

@@ -31,6 +31,8 @@ int ibcc_route_set_sl(const struct ibcc_topo *t, struct ibcc_route_sls *p, uint3
 {
 	uint32_t a = t->port[from].endport, b = t->port[to].endport;
 
+	if (t->n_endports > IBCC_ROUTE_SLS_ENDS)
+		return -E2BIG;
 	if (!p->by_ends) {
 		p->by_ends = calloc(t->n_endports + 1u, sizeof(*p->by_ends));
 		p->n_ends = t->n_endports;

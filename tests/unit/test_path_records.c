@@ -230,12 +230,35 @@ static void test_keys(void **state)
 		 "path has an SL\n");
 }
 
+/* The SLs of all pairs would take more memory the larger the fabric is, by its square. */
+static void test_many(void **state)
+{
+	struct ibcc_topo *t = ibcc_topo_new();
+	struct ibcc_route_sls sls = { .n_ends = 0 };
+	struct ibcc_yaml_errors e = { 0 };
+	const char *file = files_write("many.txt", RECORD("1", "7", "0x1"));
+
+	(void)state;
+	assert_non_null(t);
+	for (uint32_t i = 0; i <= IBCC_ROUTE_SLS_ENDS; i++)
+		assert_true(ibcc_topo_add_node(t, i + 1, IBCC_NODE_CA, 1, "") >= 0);
+	assert_int_equal(ibcc_path_records_load(file, t, &sls, &e), -EINVAL);
+	assert_int_equal(e.n, 1);
+	assert_string_equal(strstr(e.text, "/many.txt:"),
+			    "/many.txt: got a fabric whose number of ports with LIDs is 16385, want at "
+			    "most 16384: the SLs take a byte for each pair\n");
+	ibcc_yaml_errors_fini(&e);
+	ibcc_route_sls_fini(&sls);
+	ibcc_topo_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_real),    cmocka_unit_test(test_circle),
 		cmocka_unit_test(test_others),  cmocka_unit_test(test_mistakes),
 		cmocka_unit_test(test_missing), cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
