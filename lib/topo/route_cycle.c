@@ -21,10 +21,10 @@ struct graph {
 	unsigned int vls;                 /* that are told apart */
 	bool maps;                        /* a switch has an SL to VL table */
 	/* By lane, port * vls + VL: the lanes of the next switch that its packets take, as a mask
-	 * of row_bytes by port number * vls + VL.
+	 * of row_bytes by port number * vls + VL, enough for the largest switch.
 	 */
 	uint8_t *next;
-	size_t row_bytes; /* of the largest switch */
+	size_t row_bytes;
 	uint32_t *seen; /* by node: the last LID and SL whose routes passed it */
 	uint8_t *state; /* by lane, of the search */
 	uint32_t *path; /* lanes from where the search began to where it is */
