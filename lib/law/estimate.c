@@ -263,9 +263,8 @@ static int remember(struct ibcc_estimator *m, uint32_t port, uint32_t k)
 		m->root = grown;
 		r.becn = calloc(m->n_endports, sizeof(*r.becn));
 		r.sends = calloc(m->n_endports, sizeof(*r.sends));
-		r.marked = calloc(m->n_endports, sizeof(*r.marked));
 		m->root[m->n++] = r;
-		if (!r.becn || !r.sends || !r.marked) {
+		if (!r.becn || !r.sends) {
 			forget_root(m, &m->root[i]);
 			return -ENOMEM;
 		}

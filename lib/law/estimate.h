@@ -61,7 +61,7 @@ struct root_history {
 	/* Counted from the log while the root was held; fades. */
 	struct pair_count *pair; /* owned */
 	uint32_t n, cap;
-	struct endport_count *marked; /* by endport; owned */
+	struct endport_count *marked; /* by endport; owned; NULL: the root is not held */
 	uint32_t n_endports;
 	double samples, marks; /* sums over the pairs */
 	double sent_mbps,

@@ -244,9 +244,14 @@ int ibcc_estimate_count_pairs(struct root_history *m, const struct estimation *j
 	if (!r || !is_held(r)) {
 		m->n = 0;
 		m->samples = m->marks = m->sent_mbps = m->sent_ns = m->passes = 0;
-		memset(m->marked, 0, j->t->n_endports * sizeof(*m->marked));
+		free(m->marked);
+		m->marked = NULL;
 		return 0;
 	}
+	if (!m->marked)
+		m->marked = calloc(j->t->n_endports, sizeof(*m->marked));
+	if (!m->marked)
+		return -ENOMEM;
 	note_becns(m, j, fade(m, now));
 	if (!(m->capacity_mbps > 0) || m->kind != r->kind)
 		m->capacity_mbps = r->rate_mbps;

@@ -200,9 +200,11 @@ static struct ibcc_source source_of(const struct estimation *j, uint32_t port, e
 	};
 }
 
-/* Lists the adapters that have a role in the tree. */
+/* Lists the adapters that have a role in the tree, which are few of those upstream. */
 static int list_sources(const struct estimation *j, struct ibcc_root *r, const struct upstream *u)
 {
+	struct ibcc_source *fits;
+
 	r->source = calloc(u->n ? u->n : 1, sizeof(*r->source));
 	if (!r->source)
 		return -ENOMEM;
@@ -216,6 +218,8 @@ static int list_sources(const struct estimation *j, struct ibcc_root *r, const s
 		r->n_victims += role == IBCC_ROLE_VICTIM;
 		r->n_contributors += ibcc_role_takes_part(role);
 	}
+	fits = realloc(r->source, (r->n_sources ? r->n_sources : 1) * sizeof(*fits));
+	r->source = fits ? fits : r->source;
 	return 0;
 }
 

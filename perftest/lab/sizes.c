@@ -90,7 +90,7 @@ static int write_scenario(void *arg, FILE *out)
 			i, (i + p->n_hosts / 2 + 2) % p->n_hosts);
 	for (uint32_t r = 0; r < p->roots; r++) {
 		fprintf(out,
-			"  - {name: hot%u, kind: hot, rate: 2 Gb/s, queue_packets: 200, "
+			"  - {name: hot%u, kind: hot, rate: 1 Gb/s, queue_packets: 200, "
 			"start_ms: %u, to: h%u, from: [",
 			r, QUIET, r * HOSTS_OF_ROOT + 1);
 		for (uint32_t k = 0; k < p->senders; k++)
@@ -99,7 +99,7 @@ static int write_scenario(void *arg, FILE *out)
 	}
 	fprintf(out, "events:\n");
 	for (uint32_t r = 0; r < p->roots; r++)
-		fprintf(out, "  - {sink: h%u, at_ms: 0.5, rate: 8 Gb/s}\n", r * HOSTS_OF_ROOT + 1);
+		fprintf(out, "  - {sink: h%u, at_ms: 0.5, rate: 16 Gb/s}\n", r * HOSTS_OF_ROOT + 1);
 	return ferror(out) ? -EIO : 0;
 }
 
