@@ -196,7 +196,7 @@ static inline void free_push(struct ibcc_engine *e, struct port *p, uint32_t lan
 	uint32_t i;
 
 	if (l->tail == l->full && !ibcc_fab_lane_room(e, l)) {
-		p->free_at = LANE_CALENDAR;
+		p->free_lane = LANE_CALENDAR;
 		ibcc_fab_lane_none(e, EV_FREE, v);
 		return;
 	}
@@ -207,31 +207,23 @@ static inline void free_push(struct ibcc_engine *e, struct port *p, uint32_t lan
 		e->evq.due[lane] = live ? v.due : NEVER;
 		l->head += !live;
 	}
-	p->free_at = l->tail << LANE_BITS | lane;
+	p->free_lane = (uint8_t)lane;
+	p->free_at = l->tail;
 	l->tail++;
-}
-
-/* Where a port's last EV_FREE stands in its lane. */
-static inline uint32_t free_place(const struct lane *l, const struct port *p)
-{
-	uint32_t i = p->free_at >> LANE_BITS & l->mask;
-
-	return l->tail - 1 - ((l->tail - 1 - i) & l->mask);
 }
 
 /* A busy port got something to send: its EV_FREE is not skipped any more. */
 static inline void free_wake(struct ibcc_engine *e, const struct port *p)
 {
-	uint32_t lane = p->free_at & (MAX_LANES - 1), i, at;
+	uint32_t lane = p->free_lane, i;
 	struct lane *l = &e->evq.lane[lane];
 
 	if (lane == LANE_CALENDAR)
 		return;
-	at = free_place(l, p);
-	i = at & l->mask;
+	i = p->free_at & l->mask;
 	l->live[i >> 6] |= 1ull << (i & 63);
-	if ((int32_t)(at - l->head) < 0) {
-		l->head = at;
+	if ((int32_t)(p->free_at - l->head) < 0) {
+		l->head = p->free_at;
 		e->evq.due[lane] = l->ring[i].due;
 	}
 }

@@ -74,7 +74,8 @@ struct port {
 	uint32_t owner;  /* index of switch or HCA */
 	uint16_t speed;
 	uint8_t num, flags, rr_vl;
-	uint32_t free_at; /* lane and place of its last EV_FREE (evq.h) */
+	uint8_t free_lane; /* the lane of its last EV_FREE, and the place there (evq.h) */
+	uint32_t free_at;
 };
 
 /* A port as a receiver: what every packet that arrives needs. */
