@@ -102,11 +102,12 @@ int ibcc_vendor_ask_routes(struct ibcc_transport *tr, const struct ibcc_topo *t,
 			   struct ibcc_vendor *v);
 
 /* Reads the statistics of adapters with NVIDIA's congestion control on, every ten seconds at most,
- * and takes from a snapshot of just before what their ports have counted. Returns as
- * ibcc_vendor_ask() does.
+ * and takes from a snapshot of just before what their ports have counted. With `marks` it reads
+ * them each time, and the snapshot gets CNPs and marked packets as BECNs and FECNs of adapters that
+ * do not count these. Returns as ibcc_vendor_ask() does.
  */
 int ibcc_vendor_count(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
-		      const struct ibcc_snapshot *s, struct ibcc_vendor *v);
+		      bool marks, struct ibcc_snapshot *s, struct ibcc_vendor *v);
 
 /* Asks adapters with NVIDIA's congestion control on which algorithms they have, and whether that of
  * slot 0 runs for SL 0. Call it after ibcc_vendor_ask(); it returns as that does.

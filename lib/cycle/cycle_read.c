@@ -231,7 +231,8 @@ int ibcc_cycle_observe(struct ibcc_cycle *c, const struct ibcc_act *act, struct 
 		rc = read_missing(c, why);
 	if (rc)
 		return rc;
-	rc = ibcc_vendor_count(c->transport, c->topo, c->options.cc_key, &c->snapshot, &c->vendor);
+	rc = ibcc_vendor_count(c->transport, c->topo, c->options.cc_key,
+			       ibcc_profiles_are_settings(c), &c->snapshot, &c->vendor);
 	return rc ? ibcc_why_set(why, rc,
 				 "reading NVIDIA's statistics failed, so nothing is decided: %s",
 				 strerror(-rc))

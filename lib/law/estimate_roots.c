@@ -55,6 +55,21 @@ static bool looks_like_root(const struct estimation *j, uint32_t port, enum ibcc
 	return busy(l) >= j->p->full_permille;
 }
 
+/* Whether a port has a marking profile of NVIDIA's control because of a root. Where such profiles
+ * are, every port marks by one. A port's own part of the marks cannot be told from the others', so
+ * only a port that got its profile for a root counts as one that marks.
+ */
+static bool has_our_profile(const struct estimation *j, uint32_t port)
+{
+	const struct ibcc_endport_cc *sw = switch_cc(j, port);
+
+	for (uint32_t k = 0; j->last && k < j->last->n_roots; k++)
+		if (j->last->root[k].r.port == port)
+			return sw && sw->mechanism == IBCC_MECHANISM_DCQCN &&
+			       ibcc_phase_sets(j->last->root[k].r.phase);
+	return false;
+}
+
 /* Whether marks that adapters report could come from a port. It certainly marks if it has a setting
  * of its own. With a setting for all ports of the switch it must also be busy, and not wait for a
  * switch.
@@ -66,6 +81,8 @@ static bool marks(const struct estimation *j, uint32_t port)
 	const struct ibcc_endport_cc *sw = switch_cc(j, port);
 	bool faces_ca = ibcc_topo_faces_ca(j->t, port);
 
+	if (has_our_profile(j, port))
+		return true;
 	if (!sw || !ibcc_settings_port_marks(sw, p->num))
 		return false;
 	if (ibcc_settings_effective(sw, p->num).Valid ||
@@ -285,6 +302,9 @@ static int examine(struct estimation *j, uint32_t port)
 	enum ibcc_congestion kind = IBCC_CONGESTION_INPUT;
 	bool suspect = looks_like_root(j, port, &kind);
 	bool marked = j->out->becn && (!j->actual || marks(j, port));
+	/* Where no adapter counts CNPs, a root that has its profile is one while its port is full.
+	 */
+	bool kept = !j->out->becn && has_our_profile(j, port) && busy(l) >= j->p->full_permille;
 	struct upstream u;
 	struct ibcc_root *r;
 	uint64_t fecn = 0;
@@ -294,13 +314,13 @@ static int examine(struct estimation *j, uint32_t port)
 		fecn = marked_none(j, port) ? 0 : fecn_behind(j, port);
 		marked = fecn || busy(l) >= j->p->full_permille;
 	}
-	if (!suspect && (!marked || !j->actual))
+	if (!suspect && !kept && (!marked || !j->actual))
 		return 0;
 	if (!suspect && ibcc_topo_faces_ca(j->t, port) && l->sent < IBCC_FAST_PERMILLE)
 		kind = IBCC_CONGESTION_OUTPUT;
 	ibcc_tree_walk(j, port);
 	u = look_upstream(j, kind == IBCC_CONGESTION_OUTPUT, marked);
-	if ((!suspect || u.n_blocked < 2) && !u.most)
+	if ((!suspect || u.n_blocked < 2) && !u.most && !kept)
 		return 0;
 	r = ibcc_estimate_append(j, port, kind);
 	if (!r)
@@ -311,7 +331,7 @@ static int examine(struct estimation *j, uint32_t port)
 	r->unknown_mbps = j->tree->unknown_mbps;
 	r->unknown_port = j->tree->unknown_port;
 	r->hidden = is_hidden(j, port);
-	r->fed_freely = kind == IBCC_CONGESTION_INPUT && !u.most && !u.n_shared &&
+	r->fed_freely = !kept && kind == IBCC_CONGESTION_INPUT && !u.most && !u.n_shared &&
 			u.free_mbps * 1000 >= (uint64_t)l->mbps * j->p->full_permille;
 	r->confidence_permille =
 		(uint16_t)(1000ull * j->tree->n_usable / (j->tree->n_read ? j->tree->n_read : 1));

@@ -415,14 +415,33 @@ static void take_statistics(struct ibcc_vendor_endport *e, const struct ibcc_top
 	e->last_known = true;
 }
 
+/* A CNP is the BECN of NVIDIA's control, but its adapters do not count it as one. An adapter whose
+ * statistics were not read this time still counts, so it has the counters' width.
+ */
+static void note_marks(const struct ibcc_vendor_endport *e, struct ibcc_port_sample *s)
+{
+	const enum ibcc_ctr ctr[] = { IBCC_CTR_RCV_FECN, IBCC_CTR_RCV_BECN };
+	const uint64_t total[] = { e->last.marked_packets, e->last.cnp_handled };
+	const uint64_t more[] = { e->grown.marked_packets, e->grown.cnp_handled };
+
+	for (unsigned int i = 0; i < 2; i++) {
+		if (s->now.width[ctr[i]])
+			continue;
+		s->now.width[ctr[i]] = 64;
+		s->now.v[ctr[i]] = total[i];
+		s->delta.v[ctr[i]] = more[i];
+		s->delta.flags[ctr[i]] = e->grown_known ? IBCC_DELTA_VALID : 0;
+	}
+}
+
 int ibcc_vendor_count(struct ibcc_transport *tr, const struct ibcc_topo *t, uint64_t cc_key,
-		      const struct ibcc_snapshot *s, struct ibcc_vendor *v)
+		      bool marks, struct ibcc_snapshot *s, struct ibcc_vendor *v)
 {
 	uint64_t now = ibcc_transport_now_ns(tr);
 	struct ibcc_batch batch = { 0 };
 	int rc = 0;
 
-	if (!v->n_on || (v->statistics_ns && now - v->statistics_ns < STATISTICS_NS))
+	if (!v->n_on || (!marks && v->statistics_ns && now - v->statistics_ns < STATISTICS_NS))
 		return 0;
 	v->statistics_ns = now ? now : 1;
 	for (uint32_t i = 0; i < v->n && i < t->n_endports && !rc; i++)
@@ -436,6 +455,8 @@ int ibcc_vendor_count(struct ibcc_transport *tr, const struct ibcc_topo *t, uint
 		uint32_t i = batch.tag[k].index, port = t->endport[i];
 
 		take_statistics(&v->ep[i], &t->port[port], &s->port[port], &batch.op[k]);
+		if (marks)
+			note_marks(&v->ep[i], &s->port[port]);
 	}
 	ibcc_batch_fini(&batch);
 	return rc;

@@ -602,6 +602,38 @@ static void test_doubted(void **state)
 	assert_int_equal(f->e.n_roots, 0);
 }
 
+/* A root has a marking profile of NVIDIA's control, and no feeder waits. It stays a root as long as
+ * CNPs come, or where nothing counts them as long as its port is full. Without the profile it is
+ * none, nor is another full port.
+ */
+static void test_profile(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t port;
+
+	for (unsigned int i = 0; i < f->actual.n; i++)
+		f->actual.ep[i].mechanism = IBCC_MECHANISM_DCQCN;
+	*traffic_at(&f->tr, LUSTRE_SRC1, 1) = load(16000, 0, 0);
+	*traffic_at(&f->tr, LUSTRE_SRC1 + 1, 1) = load(16000, 0, 0);
+	*traffic_at(&f->tr, LUSTRE_SW1, 5) = load(32000, 0, 0);
+	*traffic_at(&f->tr, LUSTRE_SW2, 1) = load(32000, 0, 0);
+	pass(f);
+	assert_int_equal(pass(f)->n_roots, 0);
+	port = hold(f, LUSTRE_SW2, 1, IBCC_CONGESTION_INPUT, 32000);
+	assert_int_equal(pass(f)->n_roots, 1);
+	assert_int_equal(f->e.root[0].port, port);
+	*traffic_at(&f->tr, LUSTRE_SW2, 1) = load(24000, 0, 0);
+	assert_int_equal(pass(f)->n_roots, 0);
+	traffic_at(&f->tr, LUSTRE_SRC1, 1)->becn = 20;
+	traffic_at(&f->tr, LUSTRE_SLOW, 1)->fecn = 20;
+	assert_int_equal(pass(f)->n_roots, 1);
+	assert_int_equal(f->e.root[0].port, port);
+	assert_int_equal(role(at(f, port), src(f, 0)), IBCC_ROLE_CONTRIBUTOR);
+	assert_int_equal(f->e.sent_mbps, 32000);
+	f->last.root[0].r.phase = IBCC_PHASE_BARRED;
+	assert_int_equal(pass(f)->n_roots, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -624,6 +656,7 @@ int main(void)
 		LUSTRE(test_near),
 		LUSTRE(test_reset_counters),
 		LUSTRE(test_doubted),
+		LUSTRE(test_profile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,6 +234,39 @@ static void test_throttled(void **state)
 	close_fixture(&x);
 }
 
+/* If wanted, CNPs and marked packets are in the sample as BECNs and FECNs, each time that they are
+ * asked for. An adapter that counts BECNs itself keeps its own, and one that did not answer has
+ * none of this interval.
+ */
+static void test_marks(void **state)
+{
+	struct ibcc_port_sample *src, *own;
+	struct ibcc_vendor_endport *e;
+	struct fixture x;
+
+	(void)state;
+	open_fixture(&x);
+	give_all(&x, IBCC_NVIDIA_CC_ON);
+	ask(&x, 0);
+	src = &x.s.port[fabric_port(x.f.topo, LUSTRE_SRC1, 1)];
+	own = &x.s.port[fabric_port(x.f.topo, LUSTRE_SRC4, 1)];
+	own->now.width[IBCC_CTR_RCV_BECN] = 32;
+	own->now.v[IBCC_CTR_RCV_BECN] = 7;
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(ibcc_vendor_count(&x.line.base, x.f.topo, 0, true, &x.s, &x.v), 0);
+		assert_int_equal(src->now.width[IBCC_CTR_RCV_BECN], 64);
+		assert_int_equal(src->now.width[IBCC_CTR_RCV_FECN], 64);
+		assert_int_equal(src->delta.flags[IBCC_CTR_RCV_BECN], i ? IBCC_DELTA_VALID : 0);
+		assert_int_equal(src->delta.v[IBCC_CTR_RCV_BECN], 0);
+		assert_int_equal(own->now.width[IBCC_CTR_RCV_BECN], 32);
+		assert_int_equal(own->now.v[IBCC_CTR_RCV_BECN], 7);
+		src->now = (struct ibcc_counters){ .t_ns = 1 };
+		e = &x.v.ep[agents_endport(&x.f, LUSTRE_SRC1)];
+		assert_true(e->last_known);
+	}
+	close_fixture(&x);
+}
+
 /* Records what a port has sent and received by now, in bytes. */
 static void record(struct fixture *x, uint32_t node, uint64_t t_ns, uint64_t sent, uint64_t got)
 {
@@ -405,12 +438,19 @@ static void test_who_takes_part(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_algorithms), cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_canaries),   cmocka_unit_test(test_on_off),
-		cmocka_unit_test(test_key),        cmocka_unit_test(test_protected_smps),
-		cmocka_unit_test(test_rebase),     cmocka_unit_test(test_statistics),
-		cmocka_unit_test(test_throttled),  cmocka_unit_test(test_last_look),
-		cmocka_unit_test(test_moved_lids), cmocka_unit_test(test_who_takes_part),
+		cmocka_unit_test(test_algorithms),
+		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_canaries),
+		cmocka_unit_test(test_on_off),
+		cmocka_unit_test(test_key),
+		cmocka_unit_test(test_protected_smps),
+		cmocka_unit_test(test_rebase),
+		cmocka_unit_test(test_statistics),
+		cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_throttled),
+		cmocka_unit_test(test_last_look),
+		cmocka_unit_test(test_moved_lids),
+		cmocka_unit_test(test_who_takes_part),
 		cmocka_unit_test(test_traffic),
 	};
 

@@ -122,7 +122,7 @@ static inline void ask(struct fixture *x, uint64_t key)
 
 static inline int count(struct fixture *x)
 {
-	return ibcc_vendor_count(&x->line.base, x->f.topo, 0, &x->s, &x->v);
+	return ibcc_vendor_count(&x->line.base, x->f.topo, 0, false, &x->s, &x->v);
 }
 
 static inline enum ibcc_vendor_cc cc_of(const struct fixture *x, uint32_t node)
