@@ -27,11 +27,15 @@ enum ibcc_decision_code {
 	IBCC_DECISION_NUMBERS,     /* BECNs: a contributors, b as equal ones, c Mb/s carried */
 	IBCC_DECISION_PAIRS,       /* log: a pairs, b Mb/s in all */
 	IBCC_DECISION_LOOSEN,      /* a: permille that the hot port is busy */
-	IBCC_DECISION_TIGHTEN,     /* reverts what LOOSEN gave; a as there */
-	IBCC_DECISION_ENLIST,      /* a: adapters more */
-	IBCC_DECISION_HARM,        /* barred: adapters send less */
-	IBCC_DECISION_IN_VAIN,     /* barred: control would free no sender */
-	IBCC_DECISION_DOUBTED,     /* let go: its port's counters are not believed any more */
+	IBCC_DECISION_TIGHTEN,     /* the opposite; a as there */
+	/* The last steps of a profile are reverted; a, b: Mb/s that all adapters sent before them
+	 * and with them.
+	 */
+	IBCC_DECISION_STEP_BACK,
+	IBCC_DECISION_ENLIST,  /* a: adapters more */
+	IBCC_DECISION_HARM,    /* barred: adapters send less */
+	IBCC_DECISION_IN_VAIN, /* barred: control would free no sender */
+	IBCC_DECISION_DOUBTED, /* let go: its port's counters are not believed any more */
 };
 #define IBCC_DECISION_CODES   (IBCC_DECISION_DOUBTED + 1u)
 #define IBCC_DECISION_FIGURES 3u

@@ -88,8 +88,11 @@ struct ibcc_root_parameters {
 	uint32_t n_heavy;   /* senders it would take if all sent as much as the heaviest; 1..n */
 	uint32_t rate_mbps; /* what they get in all */
 	uint32_t packet_bytes;
-	uint8_t threshold;             /* register */
-	uint32_t table_scale_permille; /* feedback on the end of the table: 1000 is the formula's */
+	uint8_t threshold; /* register */
+	/* Feedback on the end of the table, or with NVIDIA's control on a profile's percent: 1000
+	 * is the formula's.
+	 */
+	uint32_t table_scale_permille;
 	uint32_t timer_scale_permille; /* feedback on increase * timer */
 	uint64_t interval_ns;          /* between two decisions */
 	bool *member;                  /* by endport: gets this root's values; owned */
@@ -110,7 +113,8 @@ struct ibcc_root_parameters {
 struct ibcc_window {
 	uint32_t n; /* passes */
 	uint64_t busy, rate_mbps, marks;
-	uint64_t own_busy; /* what the port itself sent and waited, permille */
+	uint64_t own_busy;  /* what the port itself sent and waited, permille */
+	uint64_t sent_mbps; /* what all adapters of the fabric sent */
 };
 
 /* A root that is followed. Only the controller reads and writes what comes after `r`. */
@@ -131,6 +135,10 @@ struct ibcc_root_state {
 	uint32_t n_adapters; /* that are limited and send through it */
 	uint32_t full_mbps;  /* what the port carries while it is busy, to any receiver */
 	struct ibcc_window win;
+	/* With profiles: the scale that stays if the last step is taken back, and what all adapters
+	 * sent with it; 0: nothing is to be compared. See rule_feedback.c.
+	 */
+	uint32_t kept_permille, kept_mbps;
 	struct ibcc_load *before;      /* by endport: when it was admitted; owned */
 	uint16_t guarded, harmed;      /* passes: see rule_guard.c */
 	uint8_t dry, turning;          /* passes in a row: see rule_drain.c, rule_feedback.c */

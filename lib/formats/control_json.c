@@ -16,6 +16,7 @@
 #define COUNT(a)   (sizeof(a) / sizeof((a)[0]))
 #define NODES_MAX  10000000
 #define RATE_MAX   10000000 /* Mb/s */
+#define SCALE_MAX  32000    /* of a marking profile; 1000 of a table */
 #define PASSES_MAX UINT16_MAX
 
 static const char *const kinds[] = {
@@ -40,7 +41,7 @@ static const struct number {
 	NUMBER("rate_mbps", 1, RATE_MAX, s.r.rate_mbps),
 	NUMBER("packet_bytes", 64, 8192, s.r.packet_bytes),
 	NUMBER("threshold", 0, 15, s.r.threshold),
-	NUMBER("table_scale_permille", 1, 1000, s.r.table_scale_permille),
+	NUMBER("table_scale_permille", 1, SCALE_MAX, s.r.table_scale_permille),
 	NUMBER("timer_scale_permille", 1, 1000, s.r.timer_scale_permille),
 	NUMBER("interval_ns", 1, INT64_MAX, s.r.interval_ns),
 	NUMBER("link_mbps", 1, RATE_MAX, s.r.link_mbps),

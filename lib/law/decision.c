@@ -62,6 +62,7 @@ const char *ibcc_decision_name(enum ibcc_decision_code code)
 	case IBCC_DECISION_PAIRS: return "pairs";
 	case IBCC_DECISION_LOOSEN: return "loosen";
 	case IBCC_DECISION_TIGHTEN: return "tighten";
+	case IBCC_DECISION_STEP_BACK: return "step_back";
 	case IBCC_DECISION_ENLIST: return "enlist";
 	case IBCC_DECISION_HARM: return "harm";
 	case IBCC_DECISION_IN_VAIN: return "in_vain";
@@ -162,6 +163,7 @@ const char *ibcc_decision_figure(enum ibcc_decision_code code, unsigned int k)
 		[IBCC_DECISION_PAIRS] = { "pairs", "rate_mbps" },
 		[IBCC_DECISION_LOOSEN] = { "busy_permille" },
 		[IBCC_DECISION_TIGHTEN] = { "busy_permille" },
+		[IBCC_DECISION_STEP_BACK] = { "before_mbps", "sent_mbps" },
 		[IBCC_DECISION_ENLIST] = { "adapters" },
 	};
 

@@ -15,6 +15,14 @@ static const struct ibcc_dcqcn_rp *rp_of(const struct ibcc_root_parameters *r,
 	return NULL;
 }
 
+/* What feedback makes of the share of packets that is marked at `max`. */
+static uint32_t scaled(uint32_t percent, uint32_t permille)
+{
+	uint64_t v = (uint64_t)percent * permille / 1000;
+
+	return v < 1 ? 1 : v > 100 ? 100 : (uint32_t)v;
+}
+
 static int make(const struct ibcc_topo *t, const struct ibcc_root_parameters *r,
 		const struct ibcc_settings *actual, uint32_t switch_bytes,
 		struct ibcc_advice *advice)
@@ -27,7 +35,10 @@ static int make(const struct ibcc_topo *t, const struct ibcc_root_parameters *r,
 				     .n_roots = 1,
 				     .root = &root };
 
-	return in.rp ? ibcc_advice_make(&in, advice) : -1;
+	if (!in.rp || ibcc_advice_make(&in, advice))
+		return -1;
+	advice->percent = scaled(advice->percent, r->table_scale_permille);
+	return 0;
 }
 
 static uint32_t in_units(uint32_t bytes, uint32_t unit)

@@ -187,6 +187,8 @@ static void watch_root(struct pass *p, const struct ibcc_root *now)
 		s->seen = 0;
 	else if (++s->seen >= p->c->p.confirm_passes)
 		r->status = IBCC_STATUS_WAITS;
+	s->win.n = s->seen > 1 ? s->win.n + 1 : 0;
+	s->win.sent_mbps = s->seen > 1 ? s->win.sent_mbps + p->pic->sent_mbps : 0;
 	r->kind = now->kind;
 	r->link_mbps = now->link_mbps;
 	r->seen_mbps = now->rate_mbps;
@@ -299,11 +301,14 @@ static int admit(struct pass *p, struct ibcc_root_state *s, const struct ibcc_ro
 	r->threshold = ibcc_law_threshold(r->kind);
 	r->interval_ns = now->interval_ns;
 	s->now = now;
+	if (s->win.n)
+		s->kept_mbps = (uint32_t)(s->win.sent_mbps / s->win.n);
+	s->win = (struct ibcc_window){ 0 };
 	if (learns) {
 		ibcc_root_enter(s, IBCC_PHASE_LEARN, LEARN_PASSES);
 		ibcc_rules_say(p, IBCC_DECISION_LEARN, s);
 	} else {
-		ibcc_rules_drain_or_hold(s);
+		ibcc_rules_drain_or_hold(p, s);
 		ibcc_rules_say(p, IBCC_DECISION_ADMIT, s);
 	}
 	ibcc_rules_change(p, s);
@@ -369,7 +374,8 @@ int ibcc_rule_admit(struct pass *p)
 		if (!s || s->r.phase != IBCC_PHASE_WATCH || now->kept)
 			continue;
 		r = &s->r;
-		confirmed = s->seen >= c->p.confirm_passes &&
+		confirmed = s->seen >= (ibcc_rules_by_profile(p, s) ? IBCC_JUDGE_PASSES + 1
+								    : c->p.confirm_passes) &&
 			    (r->kind == IBCC_CONGESTION_OUTPUT || !may_pass(c, s));
 		if (!confirmed && !in_doubt(p, r, now))
 			continue;

@@ -37,9 +37,9 @@ static uint16_t drain_passes(const struct ibcc_root_state *s)
 	return (uint16_t)(ns < DRAIN_MAX ? ns : DRAIN_MAX);
 }
 
-void ibcc_rules_drain_or_hold(struct ibcc_root_state *s)
+void ibcc_rules_drain_or_hold(const struct pass *p, struct ibcc_root_state *s)
 {
-	uint16_t passes = drain_passes(s);
+	uint16_t passes = ibcc_rules_by_profile(p, s) ? 0 : drain_passes(s);
 
 	ibcc_root_enter(s, passes ? IBCC_PHASE_DRAIN : IBCC_PHASE_HOLD, passes);
 }
@@ -91,7 +91,7 @@ static void drain_again(struct pass *p, struct ibcc_root_state *s)
 
 void ibcc_rule_drain(struct pass *p, struct ibcc_root_state *s)
 {
-	if (s->done)
+	if (s->done || ibcc_rules_by_profile(p, s))
 		return;
 	if (s->r.phase == IBCC_PHASE_DRAIN)
 		end_draining(p, s);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Feedback: does what was set do what it should? A hot port must stay busy: else its sources are
  * held less, first by where their tables end, then by how long they take to recover. And a root
- * marks less once its tree is gone (see group.c), more when it is back.
+ * marks less once its tree is gone (see group.c), more when it is back. Where a root has a marking
+ * profile of NVIDIA's control, the judge is what all adapters send: see judge_profile().
  *
  * Means over several passes decide, since single passes swing with the sources' saw teeth.
  */
@@ -28,6 +29,16 @@
  */
 #define BACK_SHARE  2u
 #define BACK_PASSES 2u
+
+/* Where the switch has marking profiles of NVIDIA's control, one knob is left, percent, and a step
+ * doubles or halves it: up to MOST permille of what the fluid model asks for, which is all packets
+ * from 4 % on. A slow receiver's tree of four senders stood until percent was 10 times the model's.
+ */
+#define MOST         32000u
+#define PROFILE_STEP 2u
+/* What all adapters send, as a mean of a window, differs by chance by this many permille at most.
+ */
+#define CHANCE_PERMILLE 20u
 
 /* Loosens control by one step, where that is safe.
  *
@@ -73,6 +84,76 @@ static bool hold_more(struct ibcc_root_state *s)
 		return false;
 	*last = more < 1000 ? more : 1000;
 	return true;
+}
+
+/* The next scale of a profile: more marks while the tree stands, fewer while they leave the port
+ * idle.
+ */
+static uint32_t next_step(uint32_t scale, bool stands, bool idle)
+{
+	if (stands && !idle && scale < MOST)
+		return scale * PROFILE_STEP;
+	if (!stands && idle && scale > LEAST)
+		return scale / PROFILE_STEP;
+	return scale;
+}
+
+/* Takes back the steps since the last one that paid. If that was none, the profile itself is one
+ * of them: the root is barred. Otherwise the next step is judged by twice as many passes.
+ */
+static void step_back(struct pass *p, struct ibcc_root_state *s, uint32_t sent)
+{
+	struct ibcc_decision *d;
+
+	if (!s->kept_permille) {
+		ibcc_rules_bar(p, s, sent >= s->kept_mbps);
+		return;
+	}
+	d = ibcc_rules_say(p, IBCC_DECISION_STEP_BACK, s);
+	d->a = s->kept_mbps;
+	d->b = sent;
+	s->r.table_scale_permille = s->kept_permille;
+	s->kept_mbps = 0;
+	s->backoff += s->backoff < IBCC_BACKOFF_MAX;
+	ibcc_rules_change(p, s);
+}
+
+/* Judges the profile of a root by what all adapters of the fabric send, since its senders' shares
+ * swing by far more than chance. It is the total that steps are to raise, and none may lower it.
+ * While nothing changes that, more marks are tried as long as the tree stands: control sets in all
+ * at once when each sender gets its CNPs faster than it recovers. What was gained on the way stays.
+ * If the last step up brought nothing, all since the last gain go. Fewer marks stay unless the
+ * total falls. The first window is compared with that before the root was admitted (kept_permille
+ * 0).
+ */
+static void judge_profile(struct pass *p, struct ibcc_root_state *s)
+{
+	const struct ibcc_window w = s->win;
+	uint32_t *scale = &s->r.table_scale_permille, next;
+	uint32_t sent = (uint32_t)(w.sent_mbps / w.n);
+	bool idle = w.marks && w.busy < (uint64_t)p->c->p.sink_busy_permille * w.n;
+	bool stands = s->now->tree_wait_permille >= p->c->p.victim_wait_permille;
+	bool tried = s->kept_mbps && *scale != s->kept_permille;
+	uint64_t less = (uint64_t)s->kept_mbps * (1000 - CHANCE_PERMILLE),
+		 more = (uint64_t)s->kept_mbps * (1000 + CHANCE_PERMILLE);
+
+	s->win = (struct ibcc_window){ 0 };
+	next = next_step(*scale, stands, idle);
+	if (tried && (sent * 1000ull < less ||
+		      (sent * 1000ull < more && *scale > s->kept_permille && next <= *scale))) {
+		step_back(p, s, sent);
+		return;
+	}
+	if (!tried || sent * 1000ull >= more || *scale < s->kept_permille) {
+		s->kept_permille = *scale;
+		s->kept_mbps = sent;
+	}
+	if (next == *scale)
+		return;
+	ibcc_rules_say(p, next < *scale ? IBCC_DECISION_LOOSEN : IBCC_DECISION_TIGHTEN, s)->a =
+		(uint32_t)(w.busy / w.n);
+	*scale = next;
+	ibcc_rules_change(p, s);
 }
 
 static void judge(struct pass *p, struct ibcc_root_state *s)
@@ -143,6 +224,11 @@ void ibcc_rule_feedback(struct pass *p, struct ibcc_root_state *s)
 		begin_again(p, s);
 	if (s->r.phase != IBCC_PHASE_HOLD || !s->now || s->done)
 		return;
+	if (ibcc_rules_by_profile(p, s)) {
+		if (s->win.n >= IBCC_JUDGE_PASSES << s->backoff)
+			judge_profile(p, s);
+		return;
+	}
 	judge_tree(p, s);
 	if (s->win.n >= IBCC_JUDGE_PASSES)
 		judge(p, s);

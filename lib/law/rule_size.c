@@ -57,7 +57,7 @@ static void end_learning(struct pass *p, struct ibcc_root_state *s)
 	for (uint32_t i = 0; i < p->c->par.n_endports; i++)
 		r->member[i] = r->member[i] && known->becns[i] > 0;
 	ibcc_rules_say(p, IBCC_DECISION_LEARNT, s);
-	ibcc_rules_drain_or_hold(s);
+	ibcc_rules_drain_or_hold(p, s);
 	ibcc_rules_change(p, s);
 }
 
@@ -277,7 +277,7 @@ static void size_held(struct pass *p, struct ibcc_root_state *s)
 	}
 	if (r->limits_known)
 		return;
-	if (s->win.n >= IBCC_JUDGE_PASSES)
+	if (s->win.n >= IBCC_JUDGE_PASSES && !ibcc_rules_by_profile(p, s))
 		by_becns(p, s);
 	more = now->n_marked || ibcc_rules_marks(p, now) ? ibcc_rules_enlist_sources(p, s, now) : 0;
 	if (more)

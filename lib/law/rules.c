@@ -49,6 +49,13 @@ struct tally ibcc_rules_tally(const struct pass *p)
 	return t;
 }
 
+bool ibcc_rules_by_profile(const struct pass *p, const struct ibcc_root_state *s)
+{
+	uint32_t sw = ibcc_topo_switch_endport(p->t, s->r.port);
+
+	return sw < p->actual->n && p->actual->ep[sw].mechanism == IBCC_MECHANISM_DCQCN;
+}
+
 void ibcc_rules_number(struct ibcc_root_state *s, uint32_t n, uint32_t n_heavy, uint32_t full_mbps)
 {
 	s->r.n = s->n_adapters = n;

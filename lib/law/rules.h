@@ -70,6 +70,10 @@ void ibcc_rules_change(struct pass *p, struct ibcc_root_state *s);
 /* As ibcc_rules_change(), and also discards what feedback made of the values for the old numbers.
  */
 void ibcc_rules_discard_feedback(struct pass *p, struct ibcc_root_state *s);
+/* Does the root's switch get marking profiles of NVIDIA's control, in place of the annex's
+ * settings?
+ */
+bool ibcc_rules_by_profile(const struct pass *p, const struct ibcc_root_state *s);
 /* Gives a root the number of adapters that contribute to it, and what its port carries. */
 void ibcc_rules_number(struct ibcc_root_state *s, uint32_t n, uint32_t n_heavy, uint32_t full_mbps);
 /* Makes an endport one of a root's members if it can be given settings. Returns 1 if it is new. */
@@ -124,7 +128,7 @@ void ibcc_rule_feedback(struct pass *p, struct ibcc_root_state *s);
 int ibcc_rule_admit(struct pass *p);
 
 /* rule_drain.c: empties a root's tree, if needed, or else holds its sources. */
-void ibcc_rules_drain_or_hold(struct ibcc_root_state *s);
+void ibcc_rules_drain_or_hold(const struct pass *p, struct ibcc_root_state *s);
 /* rule_guard.c: do most of a root's members throttle all that they send, to any destination? */
 bool ibcc_rules_hold_all(const struct pass *p, const struct ibcc_root_parameters *r);
 /* Ends control of a root because it did harm or frees no sender (`in_vain`). The root is not tried

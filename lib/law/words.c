@@ -146,7 +146,13 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 			      d->a / 10.0);
 		break;
 	case IBCC_DECISION_TIGHTEN:
-		ibcc_text_say(x, "the root is busy and blocks sources: throttle them more again");
+		ibcc_text_say(x, "the root is busy and blocks sources: throttle them more");
+		break;
+	case IBCC_DECISION_STEP_BACK:
+		ibcc_text_say(x,
+			      "all adapters send %u Mb/s with the last steps at the root, and "
+			      "sent %u Mb/s before them: revert these steps",
+			      d->b, d->a);
 		break;
 	}
 }

@@ -101,11 +101,16 @@ static void say_profile(struct ibcc_text *x, const struct ibcc_topo *t,
 
 	ibcc_text_add(x,
 		      "%u %s %s at %u Mb/s: DCQCN balances them with %.2f %% of packets marked "
-		      "(\"ECN or Delay\", CoNEXT 2016), of which percent %u is at least %g times; "
-		      "max, %u, is the buffer of a port and VL in bytes, and min, %u, a part of it",
+		      "(\"ECN or Delay\", CoNEXT 2016), of which percent %u is at least %g times",
 		      r->n, counted(r), name_of(t, r->port).text, r->rate_mbps,
-		      100 * why->profile.mark_share, why->profile.percent, IBCC_ADVICE_SWING,
-		      why->profile.max_bytes, why->profile.min_bytes);
+		      100 * why->profile.mark_share, why->profile.percent,
+		      IBCC_ADVICE_SWING * r->table_scale_permille / 1000);
+	if (r->table_scale_permille != 1000)
+		ibcc_text_add(x, " (%g times that of the model by feedback)",
+			      r->table_scale_permille / 1000.0);
+	ibcc_text_add(
+		x, "; max, %u, is the buffer of a port and VL in bytes, and min, %u, a part of it",
+		why->profile.max_bytes, why->profile.min_bytes);
 }
 
 static void say_reason(struct ibcc_text *x, const struct ibcc_topo *t,

@@ -68,9 +68,15 @@ static const struct {
 	  "recompute its settings (before: 36, 3200 Mb/s) (recommended)" },
 	{ IBCC_DECISION_LOOSEN, SLOW, "the root is only 60.1 % busy: throttle its sources less",
 	  "the root is only 60.1 % busy: throttle its sources less (recommended)" },
-	{ IBCC_DECISION_TIGHTEN, SLOW,
-	  "the root is busy and blocks sources: throttle them more again",
-	  "the root is busy and blocks sources: throttle them more again (recommended)" },
+	{ IBCC_DECISION_TIGHTEN, SLOW, "the root is busy and blocks sources: throttle them more",
+	  "the root is busy and blocks sources: throttle them more (recommended)" },
+	{ IBCC_DECISION_STEP_BACK, SLOW,
+	  "all adapters send 7 Mb/s with the last steps at the root, and sent 601 Mb/s before "
+	  "them: "
+	  "revert these steps",
+	  "all adapters send 7 Mb/s with the last steps at the root, and sent 601 Mb/s before "
+	  "them: "
+	  "revert these steps (recommended)" },
 	{ IBCC_DECISION_ENLIST, SLOW, "more adapters contribute: settings for 601 more",
 	  "more adapters contribute: settings for 601 more (recommended)" },
 	{ IBCC_DECISION_HARM, SLOW,

@@ -95,6 +95,29 @@ static void test_root(void **state)
 
 /* A buffer that the switch reports; KB; percentages of the buffer, of which only percent is ours.
  */
+/* Feedback scales percent alone, 1 to 100. */
+static void test_scale(void **state)
+{
+	static const struct {
+		uint32_t permille;
+		uint8_t percent;
+	} c[] = { { 4000, 12 }, { 32000, 96 }, { 40000, 100 }, { 250, 1 }, { 667, 2 } };
+	struct fixture *f = *state;
+	struct laid x;
+
+	begin(f, &x);
+	for (unsigned int i = 0; i < sizeof(c) / sizeof(*c); i++) {
+		const uint8_t *now;
+
+		x.r->table_scale_permille = c[i].permille;
+		assert_int_equal(lay(f, &x), 1);
+		now = laid(f, &x, 1);
+		assert_memory_equal(now + 4, ((uint8_t[]){ 0x11, 0x10, 0x80, 0x00 }), 4);
+		assert_int_equal(now[8], c[i].percent);
+	}
+	end(&x);
+}
+
 static void test_units(void **state)
 {
 	struct fixture *f = *state;
@@ -151,6 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_root, setup_tree, teardown),
 		cmocka_unit_test_setup_teardown(test_units, setup_tree, teardown),
+		cmocka_unit_test_setup_teardown(test_scale, setup_tree, teardown),
 		cmocka_unit_test_setup_teardown(test_none, setup_tree, teardown),
 	};
 

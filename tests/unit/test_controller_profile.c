@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
+/* A root whose switch has marking profiles of NVIDIA's control: steps of its percent, judged by
+ * what all adapters send.
+ */
+#include "scenes.h"
+
+#include <ibcc/vendor_cc.h>
+
+#define BEFORE 20000u /* Mb/s that all adapters send without a profile */
+
+/* All nodes have NVIDIA's control; the ports of switch 11 have profiles that mark nothing. */
+static struct ibcc_root *begin(struct fixture *f)
+{
+	struct ibcc_endport_cc *sw = cc(f, 11);
+
+	forget(f);
+	f->s.pic.n_known = f->s.pic.n_roots = 0;
+	for (uint32_t i = 0; i < f->actual.n; i++) {
+		f->actual.ep[i].mechanism = IBCC_MECHANISM_DCQCN;
+		f->actual.ep[i].rp_known = true;
+		ibcc_dcqcn_rp_defaults(&f->actual.ep[i].rp);
+	}
+	free(sw->profile);
+	sw->n_profile = (uint16_t)(f->t->node[11].n_ports + 1u);
+	sw->profile = calloc(sw->n_profile, sizeof(*sw->profile));
+	assert_non_null(sw->profile);
+	for (unsigned int port = 1; port < sw->n_profile; port++) {
+		sw->profile[port].known = true;
+		sw->profile[port].used = 1;
+	}
+	f->s.pic.sent_mbps = BEFORE;
+	return see_slow(f);
+}
+
+/* Passes until something is decided, at most 100. */
+static unsigned int until(struct fixture *f, enum ibcc_decision_code code)
+{
+	unsigned int n = 0;
+
+	do {
+		pass(f);
+		n++;
+	} while (!said(f, code) && n < 100);
+	assert_non_null(said(f, code));
+	return n;
+}
+
+static uint8_t percent(struct fixture *f)
+{
+	return ibcc_vcc_profile_get(cc(f, 11)->profile[1].data, 0).percent;
+}
+
+/* One more than the four passes of a window confirm it. A step doubles percent while the tree
+ * stands, after three passes to settle and four to judge.
+ */
+static void climb(struct fixture *f, struct ibcc_root *r, unsigned int steps)
+{
+	uint32_t scale = 1000;
+	uint8_t first;
+
+	assert_int_equal(until(f, IBCC_DECISION_ADMIT), 5);
+	first = percent(f);
+	assert_true(first > 0);
+	assert_int_equal(phase(f, r), IBCC_PHASE_HOLD);
+	while (steps--) {
+		assert_int_equal(until(f, IBCC_DECISION_TIGHTEN), 7);
+		scale *= 2;
+		assert_int_equal(at(f, r->port)->table_scale_permille, scale);
+		assert_int_equal(percent(f),
+				 first * scale / 1000 < 100 ? first * scale / 1000 : 100);
+	}
+}
+
+/* No step brings anything: at the last one the profile is removed. */
+static void test_in_vain(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = begin(f);
+
+	climb(f, r, 5);
+	assert_int_equal(until(f, IBCC_DECISION_IN_VAIN), 7);
+	assert_int_equal(phase(f, r), IBCC_PHASE_BARRED);
+	assert_int_equal(percent(f), 0);
+}
+
+/* All adapters send less with the profile than before: it is removed. 2 % may be chance. */
+static void test_harm(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = begin(f);
+
+	climb(f, r, 0);
+	f->s.pic.sent_mbps = BEFORE * 97 / 100;
+	assert_int_equal(until(f, IBCC_DECISION_HARM), 7);
+	assert_int_equal(phase(f, r), IBCC_PHASE_BARRED);
+	assert_int_equal(percent(f), 0);
+	r = begin(f);
+	climb(f, r, 0);
+	f->s.pic.sent_mbps = BEFORE * 99 / 100;
+	until(f, IBCC_DECISION_TIGHTEN);
+}
+
+/* The second step frees senders, and stays. Fewer marks for an idle port cost the total: that step
+ * is reverted, and twice as long passes before the next one. The same one that costs nothing stays.
+ */
+static void test_kept(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = begin(f);
+
+	climb(f, r, 2);
+	f->s.pic.sent_mbps = 25000;
+	r->tree_wait_permille = 0;
+	for (unsigned int i = 0; i < 30; i++) {
+		pass(f);
+		assert_int_equal(f->said.n, 0);
+	}
+	mark(r, 4, 4, 20);
+	r->rate_mbps = r->rate_mbps * 6 / 10;
+	r->wait_permille = 0;
+	until(f, IBCC_DECISION_LOOSEN);
+	assert_int_equal(at(f, r->port)->table_scale_permille, 2000);
+	f->s.pic.sent_mbps = 21000;
+	assert_int_equal(until(f, IBCC_DECISION_STEP_BACK), 7);
+	assert_int_equal(said(f, IBCC_DECISION_STEP_BACK)->a, 25000);
+	assert_int_equal(said(f, IBCC_DECISION_STEP_BACK)->b, 21000);
+	assert_int_equal(at(f, r->port)->table_scale_permille, 4000);
+	f->s.pic.sent_mbps = 25000;
+	assert_int_equal(until(f, IBCC_DECISION_LOOSEN), 11);
+	assert_int_equal(until(f, IBCC_DECISION_LOOSEN), 11);
+	assert_int_equal(at(f, r->port)->table_scale_permille, 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_in_vain, setup_scene, teardown),
+		cmocka_unit_test_setup_teardown(test_harm, setup_scene, teardown),
+		cmocka_unit_test_setup_teardown(test_kept, setup_scene, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
