@@ -101,6 +101,8 @@ static int live_start(void *arg, struct ibcc_engine *e)
 	const struct ibcc_cycle_options o = {
 		.estimator = l->o->estimator,
 		.tuner = l->o->tuner,
+		.profiles = true,
+		.trust_lft = true, /* the engine routes by the tables, whatever devices report */
 		.cpu_ns = l->o->cpu_ns,
 		.focus_nodes = l->o->fast_ms > 0 ? l->o->fast_nodes : 0,
 	};
