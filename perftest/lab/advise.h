@@ -16,7 +16,8 @@ enum ibcc_advise_profile {
 	IBCC_ADVISE_ROCE,    /* NVIDIA's default for RoCE: 150 to 1500 KB, taken as up to 100 % */
 	IBCC_ADVISE_ALIBABA, /* 100 to 400 KB for each 25 Gb/s, 20 % */
 	IBCC_ADVISE_FORMULA, /* advised or not */
-	IBCC_ADVISE_BEST,    /* of these and of statics.h */
+	IBCC_ADVISE_LIVE, /* begins with Alibaba's, and the daemon writes those of roots' ports */
+	IBCC_ADVISE_BEST, /* of these and of statics.h */
 	IBCC_N_ADVISE,
 };
 
@@ -39,10 +40,11 @@ static inline enum ibcc_advise_profile ibcc_advise_followed(const struct ibcc_ad
 }
 
 /* Draws a fabric, watches it without control for 20 ms, makes the advice, and runs the scenario
- * again from its start under each profile. Two of four seeds have switches that mark only where
- * congestion starts, and two have closed loops to hotspots. Errors as ibcc_draw_load().
+ * again from its start under each profile; with `live` for three times as long, and also while the
+ * daemon's cycle writes the profiles of roots' ports. Two of four seeds have switches that mark
+ * only where congestion starts, and two have closed loops to hotspots. Errors as ibcc_draw_load().
  */
-int ibcc_advise_draw(uint64_t seed, bool search, struct ibcc_advise_case *out,
+int ibcc_advise_draw(uint64_t seed, bool search, bool live, struct ibcc_advise_case *out,
 		     struct ibcc_yaml_errors *e);
 
 #endif

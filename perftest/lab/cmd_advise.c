@@ -23,12 +23,12 @@
 
 struct options {
 	uint64_t n, seed, jobs;
-	bool search, json;
+	bool search, live, json;
 };
 
 struct work {
 	uint64_t n, seed;
-	bool search;
+	bool search, live;
 	struct ibcc_advise_case *one;
 };
 
@@ -51,7 +51,7 @@ static int draw(void *arg, uint64_t i, struct ibcc_yaml_errors *e)
 {
 	struct work *w = arg;
 
-	return ibcc_advise_draw(w->seed + i, w->search, &w->one[i], e);
+	return ibcc_advise_draw(w->seed + i, w->search, w->live, &w->one[i], e);
 }
 
 /* What a fabric has in a way: an index of its arrays. A fabric without congestion has no profile of
@@ -140,11 +140,9 @@ static bool is_worth_it(const struct sums *s)
 }
 
 static const char *const names[N_WAYS] = {
-	[IBCC_ADVISE_OFF] = "off",
-	[IBCC_ADVISE_ROCE] = "the default for RoCE",
-	[IBCC_ADVISE_ALIBABA] = "Alibaba's",
-	[IBCC_ADVISE_FORMULA] = "the formula's, always on",
-	[IBCC_ADVISE_BEST] = "the best of the search",
+	[IBCC_ADVISE_OFF] = "off",           [IBCC_ADVISE_ROCE] = "the default for RoCE",
+	[IBCC_ADVISE_ALIBABA] = "Alibaba's", [IBCC_ADVISE_FORMULA] = "the formula's, always on",
+	[IBCC_ADVISE_LIVE] = "live",         [IBCC_ADVISE_BEST] = "the best of the search",
 	[FOLLOWED] = "the advice",
 };
 
@@ -165,6 +163,8 @@ static int print_table(const struct work *w, const struct sums *s)
 
 		if (!w->search &&
 		    (i == IBCC_ADVISE_ROCE || i == IBCC_ADVISE_ALIBABA || i == IBCC_ADVISE_BEST))
+			continue;
+		if (!w->live && i == IBCC_ADVISE_LIVE)
 			continue;
 		ibcc_table_number(100 * s->share[i], buf[1], IBCC_CELL_BYTES);
 		ibcc_table_number(100 * (s->total[i] - 1), buf[2], IBCC_CELL_BYTES);
@@ -260,9 +260,11 @@ static int report(const struct work *w, bool json)
 
 static int advise_all(const struct options *o)
 {
-	struct work w = {
-		.n = o->n, .seed = o->seed, .search = o->search, .one = calloc(o->n, sizeof(*w.one))
-	};
+	struct work w = { .n = o->n,
+			  .seed = o->seed,
+			  .search = o->search,
+			  .live = o->live,
+			  .one = calloc(o->n, sizeof(*w.one)) };
 	const struct ibcc_runs runs = {
 		.n = o->n, .threads = (unsigned int)o->jobs, .one = draw, .arg = &w
 	};
@@ -280,6 +282,9 @@ static const struct ibcc_option options[] = {
 	{ "search", 0, IBCC_OPTION_FLAG, NULL,
 	  "also try the defaults for RoCE, Alibaba's\nvalues and six static profiles",
 	  .at = offsetof(struct options, search) },
+	{ "live", 0, IBCC_OPTION_FLAG, NULL,
+	  "also let the daemon set the profiles of roots'\nports; runs are three times as long",
+	  .at = offsetof(struct options, live) },
 	IBCC_OPTION_JSON(struct options),
 	IBCC_OPTION_JOBS(struct options, jobs),
 };

@@ -330,9 +330,10 @@ int ibcc_draw_load_set(uint64_t seed, const struct ibcc_words *set, struct ibcc_
 	return load(seed, false, set, s, e);
 }
 
-int ibcc_draw_load_hdr(uint64_t seed, struct ibcc_scenario *s, struct ibcc_yaml_errors *e)
+int ibcc_draw_load_hdr(uint64_t seed, const struct ibcc_words *set, struct ibcc_scenario *s,
+		       struct ibcc_yaml_errors *e)
 {
-	return load(seed, true, NULL, s, e);
+	return load(seed, true, set, s, e);
 }
 
 double ibcc_draw_most(const struct ibcc_measure_flow *f)

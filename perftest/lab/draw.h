@@ -22,9 +22,10 @@ int ibcc_draw_load_set(uint64_t seed, const struct ibcc_words *set, struct ibcc_
 		       struct ibcc_yaml_errors *e);
 
 /* Loads the scenario of a seed with links of 100, 200 or 400 Gb/s and packets of 4 KB, without any
- * congestion control. Errors as ibcc_draw_load().
+ * congestion control, after assignments (NULL: none). Errors as ibcc_draw_load().
  */
-int ibcc_draw_load_hdr(uint64_t seed, struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
+int ibcc_draw_load_hdr(uint64_t seed, const struct ibcc_words *set, struct ibcc_scenario *s,
+		       struct ibcc_yaml_errors *e);
 
 /* The share of the possible throughput that was delivered. What a flow could get at best is its
  * max-min share, or what it offered in the measuring window if that was less. NAN if nothing was
