@@ -334,7 +334,7 @@ static bool may_pass(const struct ibcc_tuner *c, const struct ibcc_root_state *s
 /* A recommendation follows what is seen now: nothing of it is on the fabric, and a user that
  * applies it later shall not get numbers of the moment when congestion began.
  */
-static void look_again(struct ibcc_root_state *s)
+static void look_again(const struct pass *p, struct ibcc_root_state *s)
 {
 	const struct ibcc_root *now = s->now;
 	uint32_t n;
@@ -343,10 +343,12 @@ static void look_again(struct ibcc_root_state *s)
 		return;
 	s->win.n++;
 	s->win.rate_mbps += now->rate_mbps;
+	s->win.sent_mbps += p->pic->sent_mbps;
 	if (s->win.n < IBCC_JUDGE_PASSES)
 		return;
 	n = now->n_contributors ? now->n_contributors : 1;
 	ibcc_rules_number(s, n, n, (uint32_t)(s->win.rate_mbps / s->win.n));
+	s->kept_mbps = (uint32_t)(s->win.sent_mbps / s->win.n);
 	s->win = (struct ibcc_window){ 0 };
 }
 
@@ -359,7 +361,7 @@ int ibcc_rule_admit(struct pass *p)
 	int ret;
 
 	for (uint32_t k = 0; c->limits.recommends && k < c->par.n_roots; k++)
-		look_again(&c->par.root[k]);
+		look_again(p, &c->par.root[k]);
 	for (uint32_t k = 0; c->limits.within && k < c->par.n_roots; k++)
 		if (c->par.root[k].r.phase == IBCC_PHASE_WATCH)
 			c->par.root[k].r.status = IBCC_STATUS_OUTSIDE;

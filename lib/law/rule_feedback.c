@@ -98,18 +98,13 @@ static uint32_t next_step(uint32_t scale, bool stands, bool idle)
 	return scale;
 }
 
-/* Takes back the steps since the last one that paid. If that was none, the profile itself is one
- * of them: the root is barred. Otherwise the next step is judged by twice as many passes.
+/* Takes back the steps since the last one that paid. The next one is judged by twice as many
+ * passes.
  */
 static void step_back(struct pass *p, struct ibcc_root_state *s, uint32_t sent)
 {
-	struct ibcc_decision *d;
+	struct ibcc_decision *d = ibcc_rules_say(p, IBCC_DECISION_STEP_BACK, s);
 
-	if (!s->kept_permille) {
-		ibcc_rules_bar(p, s, sent >= s->kept_mbps);
-		return;
-	}
-	d = ibcc_rules_say(p, IBCC_DECISION_STEP_BACK, s);
 	d->a = s->kept_mbps;
 	d->b = sent;
 	s->r.table_scale_permille = s->kept_permille;
@@ -139,12 +134,17 @@ static void judge_profile(struct pass *p, struct ibcc_root_state *s)
 
 	s->win = (struct ibcc_window){ 0 };
 	next = next_step(*scale, stands, idle);
-	if (tried && (sent * 1000ull < less ||
-		      (sent * 1000ull < more && *scale > s->kept_permille && next <= *scale))) {
+	if (tried && !s->kept_permille && sent * 1000ull < less) {
+		ibcc_rules_bar(p, s, false);
+		return;
+	}
+	if (tried && s->kept_permille &&
+	    (sent * 1000ull < less ||
+	     (sent * 1000ull < more && *scale > s->kept_permille && next <= *scale))) {
 		step_back(p, s, sent);
 		return;
 	}
-	if (!tried || sent * 1000ull >= more || *scale < s->kept_permille) {
+	if (!tried || !s->kept_permille || sent * 1000ull >= more || *scale < s->kept_permille) {
 		s->kept_permille = *scale;
 		s->kept_mbps = sent;
 	}
@@ -224,8 +224,11 @@ void ibcc_rule_feedback(struct pass *p, struct ibcc_root_state *s)
 		begin_again(p, s);
 	if (s->r.phase != IBCC_PHASE_HOLD || !s->now || s->done)
 		return;
+	/* A person who applies a plan gets the profile that the plan shows, and no steps from it.
+	 */
 	if (ibcc_rules_by_profile(p, s)) {
-		if (s->win.n >= IBCC_JUDGE_PASSES << s->backoff)
+		if (!p->c->limits.within && !p->c->limits.recommends &&
+		    s->win.n >= IBCC_JUDGE_PASSES << s->backoff)
 			judge_profile(p, s);
 		return;
 	}

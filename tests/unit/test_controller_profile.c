@@ -71,16 +71,17 @@ static void climb(struct fixture *f, struct ibcc_root *r, unsigned int steps)
 	}
 }
 
-/* No step brings anything: at the last one the profile is removed. */
+/* No step brings anything: after the last one the profile is again what it was at first. */
 static void test_in_vain(void **state)
 {
 	struct fixture *f = *state;
 	struct ibcc_root *r = begin(f);
 
 	climb(f, r, 5);
-	assert_int_equal(until(f, IBCC_DECISION_IN_VAIN), 7);
-	assert_int_equal(phase(f, r), IBCC_PHASE_BARRED);
-	assert_int_equal(percent(f), 0);
+	assert_int_equal(until(f, IBCC_DECISION_STEP_BACK), 7);
+	assert_int_equal(phase(f, r), IBCC_PHASE_HOLD);
+	assert_int_equal(at(f, r->port)->table_scale_permille, 1000);
+	assert_int_equal(until(f, IBCC_DECISION_TIGHTEN), 11);
 }
 
 /* All adapters send less with the profile than before: it is removed. 2 % may be chance. */
@@ -131,11 +132,36 @@ static void test_kept(void **state)
 	assert_int_equal(at(f, r->port)->table_scale_permille, 1000);
 }
 
+/* A profile that is only recommended is compared, once a user has applied it, with what was sent
+ * just before.
+ */
+static void test_recommended(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = begin(f);
+
+	f->apply = false;
+	ibcc_tuner_limits(f->tn)->recommends = true;
+	assert_int_equal(until(f, IBCC_DECISION_ADMIT), 5);
+	f->s.pic.sent_mbps = BEFORE / 2;
+	passes(f, 8);
+	f->apply = true;
+	ibcc_tuner_limits(f->tn)->recommends = false;
+	passes(f, 12);
+	assert_int_equal(phase(f, r), IBCC_PHASE_HOLD);
+	ibcc_tuner_limits(f->tn)->recommends = true;
+	for (unsigned int i = 0; i < 30; i++) {
+		pass(f);
+		assert_int_equal(f->said.n, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_in_vain, setup_scene, teardown),
 		cmocka_unit_test_setup_teardown(test_harm, setup_scene, teardown),
+		cmocka_unit_test_setup_teardown(test_recommended, setup_scene, teardown),
 		cmocka_unit_test_setup_teardown(test_kept, setup_scene, teardown),
 	};
 
