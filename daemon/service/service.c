@@ -175,8 +175,6 @@ static int run_pass(struct ibcc_service *s, const struct ibcc_request *apply, bo
 	free(within);
 	if (!rc)
 		ibcc_service_measure(s, newest);
-	if (!rc && apply && s->cycle.acted && !s->cycle.act_err)
-		ibcc_service_consent_to_sm(s);
 	if (!rc && apply && s->cycle.acted)
 		ibcc_service_begin_refinement(s, &s->cycle.result, s->cycle.act_err);
 	else if (!rc && refines)
@@ -190,6 +188,8 @@ static int run_pass(struct ibcc_service *s, const struct ibcc_request *apply, bo
 	if (apply)
 		ibcc_service_begin_trial(s, apply, rc ? rc : s->cycle.act_err,
 					 rc ? why : &s->cycle.blocked);
+	if (!rc && apply && s->cycle.acted && !s->cycle.act_err)
+		ibcc_service_applied(s);
 	return conclude(s, rc, why);
 }
 

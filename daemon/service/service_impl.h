@@ -31,6 +31,7 @@ struct ibcc_service_trial {
 	uint32_t within_s, retry_s;
 	bool is_over;         /* the service is reverting it; false: it may still be confirmed */
 	struct ibcc_why over; /* the reason for that */
+	uint64_t sm;          /* confirming it is a consent to this one; see unchecked_sm */
 };
 
 /* What was measured, and which transactions wait for their effect to be measured. */
@@ -131,6 +132,8 @@ struct ibcc_service {
 	int64_t others_newest; /* newest transaction of another process */
 	char *paused;          /* why a daemon in mode apply does not write; NULL: it writes */
 	uint64_t pruned_ns;    /* when the size of the history was last checked */
+	/* Port GUID of the subnet manager that cycle.unchecked is about; 0: there is none. */
+	uint64_t unchecked_sm;
 	struct ibcc_service_trial trial;
 	struct ibcc_service_effect effect;
 	struct ibcc_service_refinement refinement;
@@ -209,10 +212,13 @@ enum ibcc_service_writing {
 	IBCC_SERVICE_WRITES_UNATTENDED,
 };
 void ibcc_service_look_at_nvidia(struct ibcc_service *s, enum ibcc_service_writing writing);
-/* Call after a person's apply has written: if vendor_opensm_conf names a file, the daemon may go on
- * by itself as long as this subnet manager is master.
+/* Call after a person's apply has written and its trial has begun: if vendor_opensm_conf names a
+ * file, the daemon may go on by itself as long as the subnet manager that this person was warned of
+ * is master. While the apply is on trial, that waits until it is confirmed.
  */
-void ibcc_service_consent_to_sm(struct ibcc_service *s);
+void ibcc_service_applied(struct ibcc_service *s);
+/* Stores that a person has consented to the subnet manager at the port with this GUID; 0: none. */
+void ibcc_service_consent_to_sm(struct ibcc_service *s, uint64_t guid);
 /* Makes sure that the port is open and the topology is up to date. */
 int ibcc_service_prepare(struct ibcc_service *s, struct ibcc_why *why);
 /* Opens the state file if it is not open, and tries it again after trouble. -EIO: the file cannot

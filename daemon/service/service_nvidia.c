@@ -98,39 +98,43 @@ static uint32_t find_sm(struct ibcc_service *s, bool *here)
 /* The subnet manager for which a person has consented, by its port's GUID, in the state file. */
 static const char consent[] = "nvidia_sm";
 
-static void write_guid(const struct ibcc_service *s, uint32_t port, char buf[24])
+static void write_guid(uint64_t guid, char buf[24])
 {
-	snprintf(buf, 24, "0x%016" PRIx64, s->cycle.topo->port[port].guid);
+	snprintf(buf, 24, "0x%016" PRIx64, guid);
 }
 
-static bool has_consent(struct ibcc_service *s, uint32_t port)
+static bool has_consent(struct ibcc_service *s, uint64_t sm)
 {
-	char *noted = s->state && port != IBCC_NONE ? ibcc_state_note(s->state, consent) : NULL;
-	char guid[24] = "";
+	char *noted = s->state && sm ? ibcc_state_note(s->state, consent) : NULL;
+	char guid[24];
 	bool same;
 
-	if (noted)
-		write_guid(s, port, guid);
-	same = noted && s->cycle.topo->port[port].guid && !strcmp(noted, guid);
+	write_guid(sm, guid);
+	same = noted && !strcmp(noted, guid);
 	free(noted);
 	return same;
 }
 
-void ibcc_service_consent_to_sm(struct ibcc_service *s)
+void ibcc_service_consent_to_sm(struct ibcc_service *s, uint64_t guid)
 {
-	char guid[24];
-	uint32_t port;
-	bool here;
+	char text[24];
 
-	if (!s->cycle.options.profiles || !ibcc_vendor_rules(&s->cycle.vendor) ||
-	    !s->config.vendor_opensm_conf[0] || !s->cycle.unchecked.text[0])
+	if (!guid)
 		return;
-	port = find_sm(s, &here);
-	if (port == IBCC_NONE)
-		return;
-	write_guid(s, port, guid);
+	write_guid(guid, text);
 	/* Without the note the daemon asks again. */
-	(void)ibcc_state_note_set(s->state, consent, guid);
+	(void)ibcc_state_note_set(s->state, consent, text);
+}
+
+void ibcc_service_applied(struct ibcc_service *s)
+{
+	if (!s->cycle.options.profiles || !ibcc_vendor_rules(&s->cycle.vendor) ||
+	    !s->config.vendor_opensm_conf[0])
+		return;
+	if (s->trial.txn)
+		s->trial.sm = s->unchecked_sm;
+	else
+		ibcc_service_consent_to_sm(s, s->unchecked_sm);
 }
 
 static bool look_at_files(struct ibcc_service *s, bool here, struct ibcc_why *veto)
@@ -150,8 +154,10 @@ void ibcc_service_look_at_nvidia(struct ibcc_service *s, enum ibcc_service_writi
 	struct ibcc_cycle *c = &s->cycle;
 	const char *name;
 	uint32_t port;
+	uint64_t sm;
 	bool here, read;
 
+	s->unchecked_sm = 0;
 	c->veto.text[0] = c->unchecked.text[0] = '\0';
 	c->options.profiles = s->config.vendor_writes == IBCC_VENDOR_WRITES_EXPERIMENTAL;
 	/* Whether NVIDIA's control is at work may be found out by the turn that comes. */
@@ -170,9 +176,11 @@ void ibcc_service_look_at_nvidia(struct ibcc_service *s, enum ibcc_service_writi
 		return;
 	}
 	port = find_sm(s, &here);
+	sm = port == IBCC_NONE ? 0 : c->topo->port[port].guid;
 	read = look_at_files(s, here, &c->veto);
-	if (c->veto.text[0] || (read && (here || has_consent(s, port))))
+	if (c->veto.text[0] || (read && (here || has_consent(s, sm))))
 		return;
+	s->unchecked_sm = sm;
 	name = port == IBCC_NONE ? "an unknown host" : c->topo->node[c->topo->port[port].node].desc;
 	if (read)
 		ibcc_why_set(&c->unchecked, 0,

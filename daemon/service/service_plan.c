@@ -328,7 +328,7 @@ int ibcc_service_apply_plan(struct ibcc_service *s, const struct ibcc_plan *save
 	ibcc_service_wrote(s, &res);
 	ibcc_service_begin_trial(s, r, rc, why);
 	if (!rc && plan.n)
-		ibcc_service_consent_to_sm(s);
+		ibcc_service_applied(s);
 	if (res.set_mads) {
 		ibcc_service_predict_saved(s, &plan);
 		ibcc_service_pause(s, NULL);

@@ -128,6 +128,7 @@ int ibcc_service_confirm(struct ibcc_service *s, const struct ibcc_request *r, j
 	rc = ibcc_state_trial_end(s->state, txn, "confirmed", r->who, why);
 	if (rc)
 		return rc;
+	ibcc_service_consent_to_sm(s, s->trial.sm);
 	forget(s);
 	*out = json_pack("{si sI}", "schema", IBCC_REPORT_SCHEMA, "transaction", (json_int_t)txn);
 	return *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");

@@ -17,6 +17,7 @@ struct line {
 	struct ibcc_transport base;
 	struct ibcc_transport *inner;
 	uint16_t lid, sm_lid;
+	uint16_t then_sm_lid;         /* the subnet manager from the first Set on; 0: the same */
 	uint8_t lost_gets, lost_sets; /* of the profiles of this port; 0: of none */
 	unsigned int n_sets;
 };
@@ -41,6 +42,8 @@ static int line_run(struct ibcc_transport *t, struct ibcc_mad_op *op, size_t n)
 		uint8_t lost = mad[3] == IBCC_MAD_SET ? l->lost_sets : l->lost_gets;
 
 		l->n_sets += mad[3] == IBCC_MAD_SET;
+		if (mad[3] == IBCC_MAD_SET && l->then_sm_lid)
+			l->sm_lid = l->then_sm_lid;
 		op[i].err = op[i].status = 0;
 		if (op[i].lid == IBCC_SMP_PERMISSIVE_LID) {
 			mad_set_field(mad, 64, IB_PORT_LID_F, l->lid);
@@ -221,9 +224,11 @@ static bool writes(struct scene *x)
 }
 
 /* A person applies, as soon as there is something to write. */
-static void apply(struct scene *x)
+static void apply_within(struct scene *x, uint32_t confirm_s)
 {
-	const struct ibcc_request r = { .who = "test", .skip_unsupported = true };
+	const struct ibcc_request r = { .who = "test",
+					.skip_unsupported = true,
+					.confirm_s = confirm_s };
 
 	for (unsigned int i = 0;; i++) {
 		unsigned int sets = x->line.n_sets;
@@ -237,6 +242,11 @@ static void apply(struct scene *x)
 		if (x->line.n_sets > sets)
 			return;
 	}
+}
+
+static void apply(struct scene *x)
+{
+	apply_within(x, 0);
 }
 
 /* The subnet manager is here, and its configuration leaves profiles alone. */
@@ -293,6 +303,67 @@ static void test_sm_moves(void **state)
 	x.line.sm_lid = lid_of(&x, "n4");
 	assert_true(may_write(&x));
 	close_scene(&x);
+}
+
+/* Another subnet manager becomes master while an apply writes. The person has looked at the one
+ * before.
+ */
+static void test_sm_moves_in_apply(void **state)
+{
+	struct scene x;
+
+	(void)state;
+	open_scene(&x, "within.db", IBCC_MODE_APPLY, "n4", "mlnx_congestion_control 0\n");
+	x.line.then_sm_lid = lid_of(&x, "n3");
+	apply(&x);
+	assert_int_equal(x.line.sm_lid, x.line.then_sm_lid);
+	x.line.then_sm_lid = 0;
+	assert_false(may_write(&x));
+	assert_true(reason_has(&x, "the subnet manager is on \"n3\""));
+	x.line.sm_lid = lid_of(&x, "n4");
+	assert_true(may_write(&x));
+	close_scene(&x);
+}
+
+static bool has_consent(struct scene *x)
+{
+	char *noted = ibcc_state_note(x->s->state, "nvidia_sm");
+	bool has = noted;
+
+	free(noted);
+	return has;
+}
+
+/* What is on trial is a consent only when it is confirmed, and then to the subnet manager of the
+ * apply.
+ */
+static void test_consent_on_trial(void **state)
+{
+	const struct ibcc_request r = { .who = "test" };
+
+	(void)state;
+	for (unsigned int confirms = 0; confirms < 2; confirms++) {
+		json_t *out = NULL;
+		struct scene x;
+
+		open_scene(&x, confirms ? "kept.db" : "canceled.db", IBCC_MODE_APPLY, "n4",
+			   "mlnx_congestion_control 0\n");
+		apply_within(&x, 600);
+		assert_false(has_consent(&x));
+		x.line.sm_lid = lid_of(&x, "n3");
+		passes(&x, 1);
+		assert_int_equal(confirms ? ibcc_service_confirm(x.s, &r, &out, &x.why)
+					  : ibcc_service_cancel_trial(x.s, &r, &out, &x.why),
+				 0);
+		json_decref(out);
+		assert_int_equal(has_consent(&x), confirms);
+		if (confirms) {
+			assert_false(may_write(&x));
+			x.line.sm_lid = lid_of(&x, "n4");
+			assert_true(may_write(&x));
+		}
+		close_scene(&x);
+	}
 }
 
 /* A person has consented to a plan where no configuration could be read: there is no further step.
@@ -489,6 +560,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unattended),
 		cmocka_unit_test(test_sm_moves),
+		cmocka_unit_test(test_sm_moves_in_apply),
+		cmocka_unit_test(test_consent_on_trial),
 		cmocka_unit_test(test_consent_is_for_the_plan),
 		cmocka_unit_test(test_end_unread),
 		cmocka_unit_test(test_end_unreached),
