@@ -289,8 +289,9 @@ static int conclude(struct ibcc_service *s, const struct ibcc_txn *txn,
 	struct ending e = { .missed = 0 };
 	int err = count_up(undo, plan, res, &e);
 
+	/* The history names nodes by the topology. */
 	if (!err && e.missed)
-		err = ibcc_service_owe_profiles(s, txn, plan, &e.owed);
+		err = s->cycle.topo ? ibcc_service_owe_profiles(s, txn, plan, &e.owed) : -ENODATA;
 	if (e.missed)
 		rc = ibcc_why_set(why, rc ? rc : -EHOSTUNREACH,
 				  "marking profiles of %u port%s, the first at node 0x%016" PRIx64
@@ -330,15 +331,16 @@ int ibcc_service_end_profiles(struct ibcc_service *s, json_t **out, struct ibcc_
 	rc = ibcc_service_prepare(s, why);
 	if (!rc && ibcc_service_address(s->cycle.topo, &undo, &plan, &n_gone, &gone_guid))
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
-	if (rc)
-		goto out;
-	ibcc_bounds_drop(&s->applier->bounds, s->cycle.topo, NULL, &plan, &what);
-	/* The reason for what is not in the plan, unless the plan fails as well. */
-	ibcc_why_set(why, 0, "%s", what.text[0] ? what.text : "the node is not on the fabric");
-	rc = ibcc_service_execute(s, execution, &plan, &res, why);
-	ibcc_service_wrote(s, &res);
-	if (res.n == plan.n)
-		rc = ibcc_service_outcome(s, &plan, &res, rc, why, out);
+	if (!rc) {
+		ibcc_bounds_drop(&s->applier->bounds, s->cycle.topo, NULL, &plan, &what);
+		/* The reason for what is not in the plan, unless the plan fails as well. */
+		ibcc_why_set(why, 0, "%s",
+			     what.text[0] ? what.text : "the node is not on the fabric");
+		rc = ibcc_service_execute(s, execution, &plan, &res, why);
+		ibcc_service_wrote(s, &res);
+		if (res.n == plan.n)
+			rc = ibcc_service_outcome(s, &plan, &res, rc, why, out);
+	}
 	rc = conclude(s, &execution.txn, &undo, &plan, &res, rc, why);
 out:
 	ibcc_result_fini(&res);

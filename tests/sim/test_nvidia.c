@@ -499,6 +499,38 @@ static void test_end_unreached(void **state)
 	close_scene(&x);
 }
 
+/* The fabric cannot be reached when the daemon ends: its time is over, or its port is gone. The
+ * next daemon makes up for it. Without a topology only the person can.
+ */
+static void test_end_unprepared(void **state)
+{
+	struct scene x;
+
+	(void)state;
+	open_end(&x, "canceled2.db");
+	x.s->canceled = true;
+	assert_int_equal(end_profiles(&x), -ECANCELED);
+	assert_said(&x, "profiles of 1 port, the first at node");
+	assert_said(&x, "were not restored: canceled; ibcc-tuned restores them");
+	assert_int_equal(x.s->debts.list.n, 1);
+	restart(&x);
+	passes(&x, 3);
+	assert_int_equal(x.s->debts.list.n, 0);
+	assert_false(is_written(&x));
+	close_scene(&x);
+
+	open_end(&x, "noport.db");
+	x.s->transport = NULL;
+	ibcc_service_drop(x.s);
+	x.s->canceled = true;
+	assert_int_equal(end_profiles(&x), -ECANCELED);
+	assert_said(&x, "run \"ibcc-tune rollback\" when the switches answer");
+	restart(&x);
+	assert_int_equal(x.s->debts.list.n, 0);
+	assert_true(is_written(&x));
+	close_scene(&x);
+}
+
 /* What another program has written is its choice: it stays, and nothing is owed. */
 static void test_end_other(void **state)
 {
@@ -565,6 +597,7 @@ int main(void)
 		cmocka_unit_test(test_consent_is_for_the_plan),
 		cmocka_unit_test(test_end_unread),
 		cmocka_unit_test(test_end_unreached),
+		cmocka_unit_test(test_end_unprepared),
 		cmocka_unit_test(test_end_other),
 		cmocka_unit_test(test_gate),
 	};
