@@ -138,7 +138,8 @@ struct ibcc_root_state {
 	/* With profiles: the scale that stays if the last step is taken back, and what all adapters
 	 * sent with it; 0: nothing is to be compared. See rule_feedback.c.
 	 */
-	uint32_t kept_permille, kept_mbps;
+	uint32_t kept_permille;
+	uint64_t kept_mbps;            /* more than 32 bits on large fabrics */
 	struct ibcc_load *before;      /* by endport: when it was admitted; owned */
 	uint16_t guarded, harmed;      /* passes: see rule_guard.c */
 	uint8_t dry, turning;          /* passes in a row: see rule_drain.c, rule_feedback.c */

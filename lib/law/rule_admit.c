@@ -302,7 +302,7 @@ static int admit(struct pass *p, struct ibcc_root_state *s, const struct ibcc_ro
 	r->interval_ns = now->interval_ns;
 	s->now = now;
 	if (s->win.n)
-		s->kept_mbps = (uint32_t)(s->win.sent_mbps / s->win.n);
+		s->kept_mbps = s->win.sent_mbps / s->win.n;
 	s->win = (struct ibcc_window){ 0 };
 	if (learns) {
 		ibcc_root_enter(s, IBCC_PHASE_LEARN, LEARN_PASSES);
@@ -348,8 +348,16 @@ static void look_again(const struct pass *p, struct ibcc_root_state *s)
 		return;
 	n = now->n_contributors ? now->n_contributors : 1;
 	ibcc_rules_number(s, n, n, (uint32_t)(s->win.rate_mbps / s->win.n));
-	s->kept_mbps = (uint32_t)(s->win.sent_mbps / s->win.n);
+	s->kept_mbps = s->win.sent_mbps / s->win.n;
 	s->win = (struct ibcc_window){ 0 };
+}
+
+/* A profile is compared with a window from before it, which begins when the root is seen again. */
+static uint32_t passes_to_confirm(const struct pass *p, const struct ibcc_root_state *s)
+{
+	uint32_t n = p->c->p.confirm_passes;
+
+	return n <= IBCC_JUDGE_PASSES && ibcc_rules_by_profile(p, s) ? IBCC_JUDGE_PASSES + 1 : n;
 }
 
 /* The most severe root that has been seen often enough comes next. A full link may be what settings
@@ -376,8 +384,7 @@ int ibcc_rule_admit(struct pass *p)
 		if (!s || s->r.phase != IBCC_PHASE_WATCH || now->kept)
 			continue;
 		r = &s->r;
-		confirmed = s->seen >= (ibcc_rules_by_profile(p, s) ? IBCC_JUDGE_PASSES + 1
-								    : c->p.confirm_passes) &&
+		confirmed = s->seen >= passes_to_confirm(p, s) &&
 			    (r->kind == IBCC_CONGESTION_OUTPUT || !may_pass(c, s));
 		if (!confirmed && !in_doubt(p, r, now))
 			continue;

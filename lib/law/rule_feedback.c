@@ -98,15 +98,20 @@ static uint32_t next_step(uint32_t scale, bool stands, bool idle)
 	return scale;
 }
 
+static uint32_t as_figure(uint64_t mbps)
+{
+	return mbps < UINT32_MAX ? (uint32_t)mbps : UINT32_MAX;
+}
+
 /* Takes back the steps since the last one that paid. The next one is judged by twice as many
  * passes.
  */
-static void step_back(struct pass *p, struct ibcc_root_state *s, uint32_t sent)
+static void step_back(struct pass *p, struct ibcc_root_state *s, uint64_t sent)
 {
 	struct ibcc_decision *d = ibcc_rules_say(p, IBCC_DECISION_STEP_BACK, s);
 
-	d->a = s->kept_mbps;
-	d->b = sent;
+	d->a = as_figure(s->kept_mbps);
+	d->b = as_figure(sent);
 	s->r.table_scale_permille = s->kept_permille;
 	s->kept_mbps = 0;
 	s->backoff += s->backoff < IBCC_BACKOFF_MAX;
@@ -125,26 +130,26 @@ static void judge_profile(struct pass *p, struct ibcc_root_state *s)
 {
 	const struct ibcc_window w = s->win;
 	uint32_t *scale = &s->r.table_scale_permille, next;
-	uint32_t sent = (uint32_t)(w.sent_mbps / w.n);
+	uint64_t sent = w.sent_mbps / w.n;
 	bool idle = w.marks && w.busy < (uint64_t)p->c->p.sink_busy_permille * w.n;
 	bool stands = s->now->tree_wait_permille >= p->c->p.victim_wait_permille;
 	bool tried = s->kept_mbps && *scale != s->kept_permille;
-	uint64_t less = (uint64_t)s->kept_mbps * (1000 - CHANCE_PERMILLE),
-		 more = (uint64_t)s->kept_mbps * (1000 + CHANCE_PERMILLE);
+	uint64_t less = s->kept_mbps * (1000 - CHANCE_PERMILLE),
+		 more = s->kept_mbps * (1000 + CHANCE_PERMILLE);
 
 	s->win = (struct ibcc_window){ 0 };
 	next = next_step(*scale, stands, idle);
-	if (tried && !s->kept_permille && sent * 1000ull < less) {
+	if (tried && !s->kept_permille && sent * 1000 < less) {
 		ibcc_rules_bar(p, s, false);
 		return;
 	}
 	if (tried && s->kept_permille &&
-	    (sent * 1000ull < less ||
-	     (sent * 1000ull < more && *scale > s->kept_permille && next <= *scale))) {
+	    (sent * 1000 < less ||
+	     (sent * 1000 < more && *scale > s->kept_permille && next <= *scale))) {
 		step_back(p, s, sent);
 		return;
 	}
-	if (!tried || !s->kept_permille || sent * 1000ull >= more || *scale < s->kept_permille) {
+	if (!tried || !s->kept_permille || sent * 1000 >= more || *scale < s->kept_permille) {
 		s->kept_permille = *scale;
 		s->kept_mbps = sent;
 	}

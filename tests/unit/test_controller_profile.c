@@ -156,6 +156,37 @@ static void test_recommended(void **state)
 	}
 }
 
+/* What a fabric of 11,000 adapters with NDR sends does not fit into 32 bits. It rises by 2.6 % with
+ * the profile, which stays; then it falls by 3 % with a step, which goes.
+ */
+static void test_most(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = begin(f);
+
+	f->s.pic.sent_mbps = 4290000000u;
+	climb(f, r, 0);
+	f->s.pic.sent_mbps = 4400000000u;
+	assert_int_equal(until(f, IBCC_DECISION_TIGHTEN), 7);
+	assert_int_equal(phase(f, r), IBCC_PHASE_HOLD);
+	f->s.pic.sent_mbps = 4268000000u;
+	assert_int_equal(until(f, IBCC_DECISION_STEP_BACK), 7);
+	assert_int_equal(at(f, r->port)->table_scale_permille, 1000);
+	assert_int_equal(said(f, IBCC_DECISION_STEP_BACK)->a, UINT32_MAX);
+	assert_int_equal(said(f, IBCC_DECISION_STEP_BACK)->b, 4268000000u);
+}
+
+/* A user wants to wait longer than until there is a window to compare with. */
+static void test_confirmed(void **state)
+{
+	struct fixture *f = *state;
+
+	f->p.confirm_passes = 20;
+	retune(f);
+	begin(f);
+	assert_int_equal(until(f, IBCC_DECISION_ADMIT), 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -163,6 +194,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_harm, setup_scene, teardown),
 		cmocka_unit_test_setup_teardown(test_recommended, setup_scene, teardown),
 		cmocka_unit_test_setup_teardown(test_kept, setup_scene, teardown),
+		cmocka_unit_test_setup_teardown(test_most, setup_scene, teardown),
+		cmocka_unit_test_setup_teardown(test_confirmed, setup_scene, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
