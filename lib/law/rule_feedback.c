@@ -91,7 +91,7 @@ static bool hold_more(struct ibcc_root_state *s)
  */
 static uint32_t next_step(uint32_t scale, bool stands, bool idle)
 {
-	if (stands && !idle && scale < MOST)
+	if (stands && !idle && scale * PROFILE_STEP <= MOST)
 		return scale * PROFILE_STEP;
 	if (!stands && idle && scale > LEAST)
 		return scale / PROFILE_STEP;

@@ -176,6 +176,24 @@ static void test_most(void **state)
 	assert_int_equal(said(f, IBCC_DECISION_STEP_BACK)->b, 4268000000u);
 }
 
+/* Feedback of the annex may have left any scale, as when NVIDIA's control was turned on later. No
+ * step leads beyond what a state file may have.
+ */
+static void test_last_step(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = begin(f);
+	struct ibcc_root_parameters *has;
+
+	climb(f, r, 0);
+	has = (struct ibcc_root_parameters *)at(f, r->port);
+	has->table_scale_permille = 909;
+	for (unsigned int i = 0; i < 100; i++) {
+		pass(f);
+		assert_in_range(has->table_scale_permille, 909, 32000);
+	}
+}
+
 /* A user wants to wait longer than until there is a window to compare with. */
 static void test_confirmed(void **state)
 {
@@ -195,6 +213,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_recommended, setup_scene, teardown),
 		cmocka_unit_test_setup_teardown(test_kept, setup_scene, teardown),
 		cmocka_unit_test_setup_teardown(test_most, setup_scene, teardown),
+		cmocka_unit_test_setup_teardown(test_last_step, setup_scene, teardown),
 		cmocka_unit_test_setup_teardown(test_confirmed, setup_scene, teardown),
 	};
 
