@@ -63,10 +63,11 @@ static bool has_our_profile(const struct estimation *j, uint32_t port)
 {
 	const struct ibcc_endport_cc *sw = switch_cc(j, port);
 
+	if (!sw || sw->mechanism != IBCC_MECHANISM_DCQCN)
+		return false;
 	for (uint32_t k = 0; j->last && k < j->last->n_roots; k++)
 		if (j->last->root[k].r.port == port)
-			return sw && sw->mechanism == IBCC_MECHANISM_DCQCN &&
-			       ibcc_phase_sets(j->last->root[k].r.phase);
+			return ibcc_phase_sets(j->last->root[k].r.phase);
 	return false;
 }
 
@@ -304,7 +305,7 @@ static int examine(struct estimation *j, uint32_t port)
 	bool marked = j->out->becn && (!j->actual || marks(j, port));
 	/* Where no adapter counts CNPs, a root that has its profile is one while its port is full.
 	 */
-	bool kept = !j->out->becn && has_our_profile(j, port) && busy(l) >= j->p->full_permille;
+	bool kept = !j->out->becn && busy(l) >= j->p->full_permille && has_our_profile(j, port);
 	struct upstream u;
 	struct ibcc_root *r;
 	uint64_t fecn = 0;
