@@ -69,6 +69,21 @@ static bool is_first_of_endport(const struct ibcc_plan *plan, uint32_t i)
 	return !i || c[-1].node_guid != c->node_guid || c[-1].port != c->port;
 }
 
+/* Is this the change of an endport for which its node is asked? What goes back needs no answer
+ * where marking profiles are, and must not keep those behind it from being asked for.
+ */
+static bool asks_node(const struct ibcc_plan *plan, uint32_t i)
+{
+	const struct ibcc_change *c = &plan->change[i];
+
+	if (c->attr_id != IBCC_VCC_ATTR_SW_PROFILE || is_first_of_endport(plan, i))
+		return is_first_of_endport(plan, i);
+	for (; !is_first_of_endport(plan, i); i--)
+		if (!goes_back(plan, &plan->change[i - 1]))
+			return false;
+	return !goes_back(plan, c);
+}
+
 /* What the answer of a node means for a change that is no setting of NVIDIA's control, or is one. A
  * node that does not answer is taken to have none.
  */
@@ -103,7 +118,7 @@ static int ask_vendors(struct ibcc_transport *t, const struct ibcc_plan *plan,
 
 		bool ask = c->ask_vendor || c->attr_id == IBCC_VCC_ATTR_SW_PROFILE;
 
-		if (!err[i] && ask && is_first_of_endport(plan, i))
+		if (!err[i] && ask && asks_node(plan, i))
 			rc = ibcc_batch_cc_get(&batch, c->lid, ibcc_apply_key(o, c), tag.kind, 0,
 					       tag);
 	}
@@ -202,7 +217,7 @@ static int ask_profiles(struct ibcc_transport *t, const struct ibcc_plan *plan,
 
 		if (err[i] || c->attr_id != IBCC_VCC_ATTR_SW_PROFILE)
 			continue;
-		if (is_first_of_endport(plan, i) && !goes_back(plan, c))
+		if (asks_node(plan, i) && !goes_back(plan, c))
 			rc = ibcc_batch_cc_get(&batch, c->lid, ibcc_apply_key(o, c), tag.kind, 0,
 					       tag);
 		tag.kind = c->attr_id;

@@ -165,6 +165,37 @@ static void test_off(void **state)
 	end(&p);
 }
 
+/* The first change of a switch goes back, where neither the control nor the key matters. They do
+ * for the next one, which does not.
+ */
+static void test_behind_one_that_goes_back(void **state)
+{
+	struct ibcc_cc_key_info key = { .CC_Key = 0x5afe };
+	struct profiles p;
+
+	(void)state;
+	for (unsigned int other_key = 0; other_key < 2; other_key++) {
+		begin(&p);
+		p.plan.change[0].back = true;
+		if (other_key) {
+			memset(&p.x.f.mad, 0, sizeof(p.x.f.mad));
+			ibcc_cc_key_info_pack(p.x.f.mad.b, &key);
+			assert_int_equal(agents_send(&p.x.f, LUSTRE_SW1, 0x21, 2, 2, 0x12, 0), 0);
+			p.plan.change[0].cc_key = 0x5afe;
+		} else {
+			give(&p.x, LUSTRE_SW1, IBCC_NVIDIA_CC_OFF);
+		}
+		assert_int_equal(apply(&p), -EIO);
+		assert_int_equal(p.r.change[0].outcome, IBCC_OUTCOME_VERIFIED);
+		assert_int_equal(p.r.change[1].outcome, IBCC_OUTCOME_SKIPPED);
+		assert_int_equal(p.r.change[1].err,
+				 other_key ? IBCC_CHANGE_OTHER_KEY : IBCC_CHANGE_VENDOR_OFF);
+		assert_int_equal(p.r.change[2].outcome, IBCC_OUTCOME_VERIFIED);
+		assert_int_equal(p.x.line.n_sets, 2);
+		end(&p);
+	}
+}
+
 /* Another program changed one bit that no header names. */
 static void test_other_writer(void **state)
 {
@@ -407,6 +438,7 @@ int main(void)
 		cmocka_unit_test(test_there_and_back),
 		cmocka_unit_test(test_one_first),
 		cmocka_unit_test(test_off),
+		cmocka_unit_test(test_behind_one_that_goes_back),
 		cmocka_unit_test(test_other_writer),
 		cmocka_unit_test(test_other_bits_on_the_way_back),
 		cmocka_unit_test(test_one_port_stays),
