@@ -28,8 +28,8 @@ enum ibcc_decision_code {
 	IBCC_DECISION_PAIRS,       /* log: a pairs, b Mb/s in all */
 	IBCC_DECISION_LOOSEN,      /* a: permille that the hot port is busy */
 	IBCC_DECISION_TIGHTEN,     /* the opposite; a as there */
-	/* The last steps of a profile are reverted; a, b: Mb/s that all adapters sent before them
-	 * and with them.
+	/* The last steps of a profile are reverted; a, b: Mb/s that the adapters behind the root
+	 * sent before them and with them.
 	 */
 	IBCC_DECISION_STEP_BACK,
 	IBCC_DECISION_ENLIST,  /* a: adapters more */

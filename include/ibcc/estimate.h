@@ -143,7 +143,6 @@ struct ibcc_estimate {
 	uint64_t pass;        /* of the snapshot */
 	uint64_t interval_ns; /* since the pass before */
 	uint64_t fecn, becn;  /* fabric-wide in the interval */
-	uint64_t sent_mbps;   /* what all adapters sent; of those not read: in an earlier pass */
 	uint32_t n_blind;     /* active channel adapter ports whose waits are inferred */
 	/* Active ports that are believed: all; those with counters that are good for the interval;
 	 * and those with counters that were read but are not, since they are at their end, may have

@@ -114,7 +114,7 @@ struct ibcc_window {
 	uint32_t n; /* passes */
 	uint64_t busy, rate_mbps, marks;
 	uint64_t own_busy;  /* what the port itself sent and waited, permille */
-	uint64_t sent_mbps; /* what all adapters of the fabric sent */
+	uint64_t sent_mbps; /* what the adapters behind the root sent */
 };
 
 /* A root that is followed. Only the controller reads and writes what comes after `r`. */
@@ -135,11 +135,12 @@ struct ibcc_root_state {
 	uint32_t n_adapters; /* that are limited and send through it */
 	uint32_t full_mbps;  /* what the port carries while it is busy, to any receiver */
 	struct ibcc_window win;
-	/* With profiles: the scale that stays if the last step is taken back, and what all adapters
-	 * sent with it; 0: nothing is to be compared. See rule_feedback.c.
+	/* With profiles: the scale that stays if the last step is taken back, and what the
+	 * adapters behind it sent with it; 0: nothing is to be compared. See rule_feedback.c.
 	 */
 	uint32_t kept_permille;
 	uint64_t kept_mbps;            /* more than 32 bits on large fabrics */
+	bool *behind;                  /* by endport: waited for it when it was seen first; owned */
 	struct ibcc_load *before;      /* by endport: when it was admitted; owned */
 	uint16_t guarded, harmed;      /* passes: see rule_guard.c */
 	uint8_t dry, turning;          /* passes in a row: see rule_drain.c, rule_feedback.c */

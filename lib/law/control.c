@@ -68,6 +68,7 @@ static int save_root(const struct ibcc_topo *t, const struct ibcc_root_state *s,
 	*out = (struct ibcc_control_root){ .guid = t->node[p->node].guid, .port = p->num, .s = *s };
 	out->s.r.port = IBCC_NONE;
 	out->s.r.member = out->s.r.lacking = NULL;
+	out->s.behind = NULL;
 	out->s.before = NULL;
 	out->s.known = out->s.root = out->s.now = NULL;
 	return save_nodes(t, s, out);
@@ -109,6 +110,7 @@ static void take_nodes(const struct ibcc_topo *t, const struct ibcc_control_root
 		if (e == IBCC_NONE || ibcc_topo_is_switch(t, node))
 			continue;
 		s->before[e] = n->before;
+		s->behind[e] = n->member || n->before.wait_permille > IBCC_FREE_PERMILLE;
 		if (!n->member || !ibcc_device_takes_part(t, node))
 			continue;
 		/* An adapter that has not answered yet is a member of which nothing is known. */
@@ -144,6 +146,7 @@ int ibcc_controller_take(struct ibcc_tuner *c, const struct ibcc_topo *t,
 	r.status = IBCC_STATUS_NOT_IN_FORCE;
 	*s = (struct ibcc_root_state){
 		.r = r,
+		.behind = s->behind,
 		.before = before,
 		.begun = true,
 		.left = from->s.left ? from->s.left : 1,

@@ -161,7 +161,7 @@ static void judge_later(const struct pass *p, struct ibcc_root_state *s)
 	s->win.busy += busy;
 	s->win.rate_mbps += s->now->rate_mbps;
 	s->win.marks += ibcc_rules_marks(p, s->now);
-	s->win.sent_mbps += p->pic->sent_mbps;
+	s->win.sent_mbps += ibcc_rules_sent(p, s);
 }
 
 /* What the pass says about a root that is held. */

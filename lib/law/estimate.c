@@ -413,10 +413,7 @@ int ibcc_estimator_run(struct ibcc_estimator *m, const struct ibcc_topo *t,
 	if (!ret && out->trustworthy) {
 		for (uint32_t i = 0; i < t->n_endports; i++)
 			if (is_ca_port(t, t->endport[i])) {
-				const struct load *l = &j.load[t->endport[i]];
-
-				note_load(&m->load[i], l);
-				out->sent_mbps += l->usable && !l->kept ? l->mbps : m->load[i].mbps;
+				note_load(&m->load[i], &j.load[t->endport[i]]);
 			}
 		ret = update_memory(&j);
 	}

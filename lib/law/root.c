@@ -33,9 +33,11 @@ struct ibcc_root_state *ibcc_parameters_add(struct ibcc_parameters *p, uint32_t 
 		return NULL;
 	s.r.member = calloc(n, sizeof(*s.r.member));
 	s.r.lacking = calloc(n, sizeof(*s.r.lacking));
-	if (!s.r.member || !s.r.lacking) {
+	s.behind = calloc(n, sizeof(*s.behind));
+	if (!s.r.member || !s.r.lacking || !s.behind) {
 		free(s.r.member);
 		free(s.r.lacking);
+		free(s.behind);
 		return NULL;
 	}
 	p->root[p->n_roots] = s;
@@ -64,6 +66,7 @@ void ibcc_parameters_remove(struct ibcc_parameters *p, uint32_t k)
 {
 	free(p->root[k].r.member);
 	free(p->root[k].r.lacking);
+	free(p->root[k].behind);
 	free(p->root[k].before);
 	p->root[k] = p->root[--p->n_roots];
 	p->root[p->n_roots] = (struct ibcc_root_state){ 0 };
@@ -119,6 +122,7 @@ void ibcc_root_enter(struct ibcc_root_state *s, enum ibcc_phase phase, uint16_t 
 		*s = (struct ibcc_root_state){
 			.r = s->r,
 			.patience = s->patience,
+			.behind = s->behind,
 			.before = s->before,
 			.barred = passes,
 			.done = s->done,

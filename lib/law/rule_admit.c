@@ -165,6 +165,15 @@ static struct ibcc_root_state *begin(struct pass *p, const struct ibcc_root *now
 	return s;
 }
 
+/* A profile is judged by what the adapters send that wait for its root when it is seen first. */
+static void note_behind(const struct pass *p, struct ibcc_root_state *s,
+			const struct ibcc_root *now)
+{
+	memset(s->behind, 0, p->c->par.n_endports * sizeof(*s->behind));
+	for (uint32_t i = 0; i < now->n_sources; i++)
+		s->behind[p->t->port[now->source[i].port].endport] = true;
+}
+
 static void watch_root(struct pass *p, const struct ibcc_root *now)
 {
 	struct ibcc_root_state *s = ibcc_parameters_find(&p->c->par, now->port);
@@ -187,8 +196,10 @@ static void watch_root(struct pass *p, const struct ibcc_root *now)
 		s->seen = 0;
 	else if (++s->seen >= p->c->p.confirm_passes)
 		r->status = IBCC_STATUS_WAITS;
+	if (s->seen <= 1)
+		note_behind(p, s, now);
 	s->win.n = s->seen > 1 ? s->win.n + 1 : 0;
-	s->win.sent_mbps = s->seen > 1 ? s->win.sent_mbps + p->pic->sent_mbps : 0;
+	s->win.sent_mbps = s->seen > 1 ? s->win.sent_mbps + ibcc_rules_sent(p, s) : 0;
 	r->kind = now->kind;
 	r->link_mbps = now->link_mbps;
 	r->seen_mbps = now->rate_mbps;
@@ -343,7 +354,7 @@ static void look_again(const struct pass *p, struct ibcc_root_state *s)
 		return;
 	s->win.n++;
 	s->win.rate_mbps += now->rate_mbps;
-	s->win.sent_mbps += p->pic->sent_mbps;
+	s->win.sent_mbps += ibcc_rules_sent(p, s);
 	if (s->win.n < IBCC_JUDGE_PASSES)
 		return;
 	n = now->n_contributors ? now->n_contributors : 1;

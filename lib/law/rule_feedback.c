@@ -2,7 +2,7 @@
 /* Feedback: does what was set do what it should? A hot port must stay busy: else its sources are
  * held less, first by where their tables end, then by how long they take to recover. And a root
  * marks less once its tree is gone (see group.c), more when it is back. Where a root has a marking
- * profile of NVIDIA's control, the judge is what all adapters send: see judge_profile().
+ * profile of NVIDIA's control, the judge is what the adapters behind it send: see judge_profile().
  *
  * Means over several passes decide, since single passes swing with the sources' saw teeth.
  */
@@ -36,7 +36,8 @@
  */
 #define MOST         32000u
 #define PROFILE_STEP 2u
-/* What all adapters send, as a mean of a window, differs by chance by this many permille at most.
+/* What the adapters behind a root send, as a mean of a window, differs by chance by this many
+ * permille at most.
  */
 #define CHANCE_PERMILLE 20u
 
@@ -118,13 +119,13 @@ static void step_back(struct pass *p, struct ibcc_root_state *s, uint64_t sent)
 	ibcc_rules_change(p, s);
 }
 
-/* Judges the profile of a root by what all adapters of the fabric send, since its senders' shares
- * swing by far more than chance. It is the total that steps are to raise, and none may lower it.
- * While nothing changes that, more marks are tried as long as the tree stands: control sets in all
- * at once when each sender gets its CNPs faster than it recovers. What was gained on the way stays.
- * If the last step up brought nothing, all since the last gain go. Fewer marks stay unless the
- * total falls. The first window is compared with that before the root was admitted (kept_permille
- * 0).
+/* Judges the profile of a root by what the adapters behind it send in all, to any destination,
+ * since their shares swing by far more than chance. It is the total that steps are to raise, and
+ * none may lower it. What the rest of a large fabric sends would hide it. While nothing changes
+ * that, more marks are tried as long as the tree stands: control sets in all at once when each
+ * sender gets its CNPs faster than it recovers. What was gained on the way stays. If the last step
+ * up brought nothing, all since the last gain go. Fewer marks stay unless the total falls. The
+ * first window is compared with that before the root was admitted (kept_permille 0).
  */
 static void judge_profile(struct pass *p, struct ibcc_root_state *s)
 {

@@ -56,6 +56,15 @@ bool ibcc_rules_by_profile(const struct pass *p, const struct ibcc_root_state *s
 	return sw < p->actual->n && p->actual->ep[sw].mechanism == IBCC_MECHANISM_DCQCN;
 }
 
+uint64_t ibcc_rules_sent(const struct pass *p, const struct ibcc_root_state *s)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < p->pic->n_loads; i++)
+		sum += s->behind[i] ? p->pic->load[i].mbps : 0;
+	return sum;
+}
+
 void ibcc_rules_number(struct ibcc_root_state *s, uint32_t n, uint32_t n_heavy, uint32_t full_mbps)
 {
 	s->r.n = s->n_adapters = n;

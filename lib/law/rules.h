@@ -74,6 +74,8 @@ void ibcc_rules_discard_feedback(struct pass *p, struct ibcc_root_state *s);
  * settings?
  */
 bool ibcc_rules_by_profile(const struct pass *p, const struct ibcc_root_state *s);
+/* Returns what the adapters behind a root send in all, in Mb/s, to any destination. */
+uint64_t ibcc_rules_sent(const struct pass *p, const struct ibcc_root_state *s);
 /* Gives a root the number of adapters that contribute to it, and what its port carries. */
 void ibcc_rules_number(struct ibcc_root_state *s, uint32_t n, uint32_t n_heavy, uint32_t full_mbps);
 /* Makes an endport one of a root's members if it can be given settings. Returns 1 if it is new. */

@@ -150,7 +150,7 @@ static void say_decision(struct ibcc_text *x, const struct ibcc_topo *t,
 		break;
 	case IBCC_DECISION_STEP_BACK:
 		ibcc_text_say(x,
-			      "all adapters send %u Mb/s with the last steps at the root, and "
+			      "the adapters behind the root send %u Mb/s with the last steps, and "
 			      "sent %u Mb/s before them: revert these steps",
 			      d->b, d->a);
 		break;

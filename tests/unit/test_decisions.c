@@ -71,10 +71,10 @@ static const struct {
 	{ IBCC_DECISION_TIGHTEN, SLOW, "the root is busy and blocks sources: throttle them more",
 	  "the root is busy and blocks sources: throttle them more (recommended)" },
 	{ IBCC_DECISION_STEP_BACK, SLOW,
-	  "all adapters send 7 Mb/s with the last steps at the root, and sent 601 Mb/s before "
+	  "the adapters behind the root send 7 Mb/s with the last steps, and sent 601 Mb/s before "
 	  "them: "
 	  "revert these steps",
-	  "all adapters send 7 Mb/s with the last steps at the root, and sent 601 Mb/s before "
+	  "the adapters behind the root send 7 Mb/s with the last steps, and sent 601 Mb/s before "
 	  "them: "
 	  "revert these steps (recommended)" },
 	{ IBCC_DECISION_ENLIST, SLOW, "more adapters contribute: settings for 601 more",
