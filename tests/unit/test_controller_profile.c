@@ -18,8 +18,6 @@ static void send_all(struct fixture *f, uint64_t mbps)
 /* All nodes have NVIDIA's control; the ports of switch 11 have profiles that mark nothing. */
 static struct ibcc_root *begin(struct fixture *f)
 {
-	struct ibcc_endport_cc *sw = cc(f, 11);
-
 	forget(f);
 	f->s.pic.n_known = f->s.pic.n_roots = 0;
 	for (uint32_t i = 0; i < f->actual.n; i++) {
@@ -27,14 +25,7 @@ static struct ibcc_root *begin(struct fixture *f)
 		f->actual.ep[i].rp_known = true;
 		ibcc_dcqcn_rp_defaults(&f->actual.ep[i].rp);
 	}
-	free(sw->profile);
-	sw->n_profile = (uint16_t)(f->t->node[11].n_ports + 1u);
-	sw->profile = calloc(sw->n_profile, sizeof(*sw->profile));
-	assert_non_null(sw->profile);
-	for (unsigned int port = 1; port < sw->n_profile; port++) {
-		sw->profile[port].known = true;
-		sw->profile[port].used = 1;
-	}
+	give_profiles(f, 11);
 	send_all(f, BEFORE);
 	return see_slow(f);
 }

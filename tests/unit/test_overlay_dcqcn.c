@@ -27,13 +27,8 @@ static void begin(struct fixture *f, struct laid *x)
 		f->actual.ep[i].mechanism = IBCC_MECHANISM_DCQCN;
 	cc(f, 3)->rp_known = true;
 	ibcc_dcqcn_rp_defaults(&cc(f, 3)->rp);
-	free(sw->profile);
-	sw->n_profile = (uint16_t)(f->t->node[11].n_ports + 1u);
-	sw->profile = calloc(sw->n_profile, sizeof(*sw->profile));
-	assert_non_null(sw->profile);
+	give_profiles(f, 11);
 	for (unsigned int port = 1; port < sw->n_profile; port++) {
-		sw->profile[port].known = true;
-		sw->profile[port].used = 1;
 		memset(sw->profile[port].data, 0x11, IBCC_CC_DATA_BYTES);
 		sw->profile[port].data[0] = 0x11; /* fixed, in bytes */
 	}

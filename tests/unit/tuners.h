@@ -56,6 +56,21 @@ static inline struct ibcc_endport_cc *cc(struct fixture *f, uint32_t node)
 	return &f->actual.ep[endport_of(f, node)];
 }
 
+/* The ports of a switch with NVIDIA's control have marking profiles, all zero. */
+static inline void give_profiles(struct fixture *f, uint32_t node)
+{
+	struct ibcc_endport_cc *sw = cc(f, node);
+
+	free(sw->profile);
+	sw->n_profile = (uint16_t)(f->t->node[node].n_ports + 1u);
+	sw->profile = calloc(sw->n_profile, sizeof(*sw->profile));
+	assert_non_null(sw->profile);
+	for (unsigned int port = 1; port < sw->n_profile; port++) {
+		sw->profile[port].known = true;
+		sw->profile[port].used = 1;
+	}
+}
+
 static inline uint32_t end_milli(const struct ibcc_endport_cc *ca)
 {
 	return ibcc_cct_entry_delay_milli(ca->cct.entry[ca->cct.limit]);

@@ -29,6 +29,7 @@ struct line {
 	uint64_t mad_ns;    /* what a request takes */
 	uint64_t owner[64]; /* by LID: GUID that NodeInfo tells; 0: none does */
 	unsigned int n[256], n_sets, most;
+	uint8_t lost_port; /* Sets of this port only are lost; 0: of all */
 };
 
 struct fixture {
