@@ -6,6 +6,8 @@
  *
  * Means over several passes decide, since single passes swing with the sources' saw teeth.
  */
+#include <ibcc/vendor_cc.h>
+
 #include "rules.h"
 
 /* Feedback takes values down to this many permille of the formulas' at most. With 900 for the
@@ -87,12 +89,29 @@ static bool hold_more(struct ibcc_root_state *s)
 	return true;
 }
 
+/* Does the root's port mark each packet above `max` already? */
+static bool marks_all(const struct pass *p, const struct ibcc_root_state *s)
+{
+	const struct ibcc_endport_cc *sw =
+		&p->actual->ep[ibcc_topo_switch_endport(p->t, s->r.port)];
+	unsigned int num = p->t->port[s->r.port].num;
+
+	for (unsigned int k = 0; num < sw->n_profile && k < IBCC_VCC_PROFILES; k++)
+		if (sw->profile[num].used >> k & 1 &&
+		    ibcc_vcc_profile_get(sw->profile[num].data, k).percent < 100)
+			return false;
+	return true;
+}
+
 /* The next scale of a profile: more marks while the tree stands, fewer while they leave the port
  * idle.
  */
-static uint32_t next_step(uint32_t scale, bool stands, bool idle)
+static uint32_t next_step(const struct pass *p, const struct ibcc_root_state *s, bool stands,
+			  bool idle)
 {
-	if (stands && !idle && scale * PROFILE_STEP <= MOST)
+	uint32_t scale = s->r.table_scale_permille;
+
+	if (stands && !idle && scale * PROFILE_STEP <= MOST && !marks_all(p, s))
 		return scale * PROFILE_STEP;
 	if (!stands && idle && scale > LEAST)
 		return scale / PROFILE_STEP;
@@ -139,7 +158,7 @@ static void judge_profile(struct pass *p, struct ibcc_root_state *s)
 		 more = s->kept_mbps * (1000 + CHANCE_PERMILLE);
 
 	s->win = (struct ibcc_window){ 0 };
-	next = next_step(*scale, stands, idle);
+	next = next_step(p, s, stands, idle);
 	if (tried && !s->kept_permille && sent * 1000 < less) {
 		ibcc_rules_bar(p, s, false);
 		return;

@@ -75,7 +75,7 @@ static void test_in_vain(void **state)
 	struct fixture *f = *state;
 	struct ibcc_root *r = begin(f);
 
-	climb(f, r, 5);
+	climb(f, r, 4);
 	assert_int_equal(until(f, IBCC_DECISION_STEP_BACK), 7);
 	assert_int_equal(phase(f, r), IBCC_PHASE_HOLD);
 	assert_int_equal(at(f, r->port)->table_scale_permille, 1000);
@@ -196,6 +196,26 @@ static void test_elsewhere(void **state)
 	assert_int_equal(at(f, r->port)->table_scale_permille, 4000);
 }
 
+/* A receiver that is very slow needs so many marks from the beginning that a few steps lead to 100
+ * %. There is none after that: the next decision takes all of them back.
+ */
+static void test_all_marked(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_root *r = begin(f);
+	uint8_t first;
+
+	r->rate_mbps = SLOW_MBPS / 4;
+	assert_int_equal(until(f, IBCC_DECISION_ADMIT), 5);
+	first = percent(f);
+	assert_int_equal(first, 23);
+	for (unsigned int v = first; v < 100; v *= 2)
+		assert_int_equal(until(f, IBCC_DECISION_TIGHTEN), 7);
+	assert_int_equal(percent(f), 100);
+	assert_int_equal(until(f, IBCC_DECISION_STEP_BACK), 7);
+	assert_int_equal(percent(f), first);
+}
+
 /* Feedback of the annex may have left any scale, as when NVIDIA's control was turned on later. No
  * step leads beyond what a state file may have.
  */
@@ -234,6 +254,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_kept, setup_scene, teardown),
 		cmocka_unit_test_setup_teardown(test_most, setup_scene, teardown),
 		cmocka_unit_test_setup_teardown(test_elsewhere, setup_scene, teardown),
+		cmocka_unit_test_setup_teardown(test_all_marked, setup_scene, teardown),
 		cmocka_unit_test_setup_teardown(test_last_step, setup_scene, teardown),
 		cmocka_unit_test_setup_teardown(test_confirmed, setup_scene, teardown),
 	};
