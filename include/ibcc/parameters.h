@@ -135,7 +135,7 @@ struct ibcc_root_state {
 	uint32_t n_adapters; /* that are limited and send through it */
 	uint32_t full_mbps;  /* what the port carries while it is busy, to any receiver */
 	struct ibcc_window win;
-	/* With profiles: the scale that stays if the last step is taken back, and what the
+	/* With profiles: the scale that stays if the last step is reverted, and what the
 	 * adapters behind it sent with it; 0: nothing is to be compared. See rule_feedback.c.
 	 */
 	uint32_t kept_permille;

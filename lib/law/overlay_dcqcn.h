@@ -11,7 +11,8 @@
 
 /* Lays a root's profile over the settings of its switch: min, max and percent of each profile that
  * an SL uses at the root's port; where min and max are percentages of the buffer, percent alone.
- * All other bits stay. The profile is that of ibcc_advice_make(), for the parameters of a member.
+ * All other bits stay. The profile is that of ibcc_advice_make(), for the parameters of a member,
+ * and its percent is scaled by the root's feedback (table_scale_permille).
  * Returns false and changes nothing if the port or a member's parameters were not read, or if there
  * is no such profile. Otherwise *advice says what it was computed from.
  */
