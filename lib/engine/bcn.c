@@ -84,7 +84,7 @@ void ibcc_bcn_arrive(struct ibcc_engine *e, uint32_t port, uint32_t pkt)
 		return;
 	message = pkt_take(e);
 	e->pkt[message] =
-		(struct pkt){ .flow = k->flow, .qp = k->qp, .port = port, .flags = PKT_CTRL };
+		(struct pkt){ .flow = k->flow, .qp = k->qp, .from = port, .flags = PKT_CTRL };
 	ibcc_bcn_message(&e->pkt[message], fb);
 	evq_push(e, e->now_ps + b->delay_ps, EV_BCN, message);
 }
@@ -126,8 +126,8 @@ void ibcc_bcn_notify(struct ibcc_engine *e, uint32_t pkt)
 	line = line_mbps(e, e->flow[k->flow].src_port);
 	if (fb < 0) {
 		l->mbps = ibcc_bcn_rate(&e->model.bcn, l->mbps > 0 ? l->mbps : line, fb);
-		l->point = k->port;
-	} else if (l->mbps > 0 && l->point == k->port) {
+		l->point = k->from;
+	} else if (l->mbps > 0 && l->point == k->from) {
 		l->mbps = ibcc_bcn_rate(&e->model.bcn, l->mbps, fb);
 		if (l->mbps >= line)
 			*l = (struct bcn_limiter){ 0, NONE };

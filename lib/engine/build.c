@@ -94,7 +94,9 @@ static int alloc_parts(struct ibcc_engine *e)
 {
 	e->port = ibcc_fab_alloc(e->n_ports, sizeof(*e->port));
 	e->outq = ibcc_fab_alloc(e->n_outqs, sizeof(*e->outq));
-	e->in = ibcc_fab_alloc(e->n_ports, sizeof(*e->in));
+	e->peer = calloc(e->n_ports + 1u, sizeof(*e->peer));
+	e->arrived = ibcc_fab_alloc(e->n_ports, sizeof(*e->arrived));
+	e->place = calloc((size_t)e->n_sw + e->n_hca + 1, sizeof(*e->place));
 	e->stat = calloc(e->n_ports + 1u, sizeof(*e->stat));
 	e->cong = calloc(e->n_outqs + 1, sizeof(*e->cong));
 	if (e->n_vls > 1)
@@ -108,9 +110,9 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->answering = calloc(e->n_hca + 1, sizeof(*e->answering));
 	e->island = calloc(e->topo->n_nodes + 1u, sizeof(*e->island));
 	e->far_apart =
-		e->n_ports * (sizeof(*e->port) + sizeof(*e->in)) + e->n_outqs * sizeof(*e->outq) >
+		e->n_ports * (sizeof(*e->port) + sizeof(*e->arrived)) + e->n_outqs * sizeof(*e->outq) >
 		CACHE_BYTES;
-	if (!e->port || !e->in || !e->outq || !e->stat || !e->cong || (e->n_vls > 1 && !e->wait) ||
+	if (!e->port || !e->peer || !e->arrived || !e->place || !e->outq || !e->stat || !e->cong || (e->n_vls > 1 && !e->wait) ||
 	    !e->lid || !e->voq || !e->sw || !e->hca || !e->hca_cc || !e->dest || !e->answering ||
 	    !e->island)
 		return -ENOMEM;
@@ -136,6 +138,8 @@ static int64_t get_speed(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t ext
 	s = &e->speed[e->n_speeds];
 	s->rate_mbps = rate_mbps;
 	s->extra_ps = extra_ps;
+	if (rate_mbps)
+		e->one_speed = !e->n_rates++;
 	for (unsigned int k = 0; k < e->n_kinds; k++)
 		s->pkt_ps[k] = rate_mbps ? ibcc_link_packet_ps(e->bytes[k], rate_mbps) : 0;
 	return e->n_speeds++;
@@ -294,7 +298,7 @@ int ibcc_fab_kind_get(struct ibcc_engine *e, uint32_t packet_bytes)
 	return (int)kind;
 }
 
-/* Both sides of a port. The peer's input gets the same speed. */
+/* Both sides of a port. */
 static int build_port(struct ibcc_engine *e, uint32_t i)
 {
 	const struct ibcc_topo_port *tp = &e->topo->port[i];
@@ -304,16 +308,11 @@ static int build_port(struct ibcc_engine *e, uint32_t i)
 	if (speed < 0)
 		return -ENOMEM;
 	p->speed = (uint16_t)speed;
-	e->in[tp->peer == IBCC_NONE ? i : tp->peer].speed = (uint16_t)speed;
-	e->in[i].num = tp->num;
-	p->peer = tp->peer;
+	e->peer[i] = tp->peer;
 	p->num = tp->num;
 	p->owner = NONE;
-	e->in[i].credit_to = NO_CREDIT;
 	if (tp->peer != IBCC_NONE && tp->rate_mbps) {
 		p->flags |= PORT_UP;
-		if (!e->eth)
-			e->in[i].credit_to = credit_base(e, tp->peer);
 		if (ibcc_topo_is_switch(e->topo, e->topo->port[tp->peer].node))
 			p->flags |= PORT_TO_SWITCH;
 	}
@@ -336,6 +335,7 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at)
 	s->buffer_bytes = e->model.buffer_bytes;
 	s->first_port = tn->first_port;
 	s->n_ports = tn->n_ports;
+	e->place[at].first_port = s->first_port;
 	s->cc.Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL;
 	s->elem = calloc(n_in, sizeof(*s->elem));
 	/* The engine keeps its own form of the forwarding table; the topology's copy is not needed.
@@ -348,13 +348,13 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at)
 		if (!s->sl2vl)
 			return -ENOMEM;
 		memcpy(s->sl2vl, tn->sl2vl, sizeof(*s->sl2vl) * n_in * n_in);
+		e->maps = true;
 	}
 	for (uint32_t i = 0; i < n_in; i++) {
 		struct port *p = &e->port[s->first_port + i];
 
 		p->flags |= PORT_SWITCH;
 		p->owner = at;
-		e->in[s->first_port + i].maps = s->sl2vl;
 		ibcc_fab_mark_setup(e, s->first_port + i);
 	}
 	return 0;
@@ -366,20 +366,30 @@ static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint3
 	const struct ibcc_topo_node *n = &e->topo->node[node];
 	struct hca *h = &e->hca[at];
 
-	e->in[port].num = 0;
 	h->node = node;
 	h->buffer_bytes = e->model.hca_buffer_bytes;
 	h->cc = &e->hca_cc[at];
 	h->port = port;
 	h->rx = NONE;
-	if (e->port[port].peer != NONE && ibcc_device_is_host(e->topo, node))
+	if (e->peer[port] != NONE && ibcc_device_is_host(e->topo, node))
 		e->dest[e->n_dest++] = port;
 	e->port[port].owner = at;
+	e->place[e->n_sw + at].first_port = port;
 	for (unsigned int sl = 0; sl < 16; sl++) {
 		h->group[sl] = NONE;
 		h->sl2vl[sl] = n->sl2vl ? n->sl2vl[e->port[port].num][sl] : /* input 0 */
 				       ibcc_fab_default_vl(e, port, sl);
 	}
+}
+
+/* Where the packets of the port at the other end of an input port's link arrive (struct port). */
+static uint32_t where(const struct ibcc_engine *e, uint32_t in_port)
+{
+	const struct port *in = &e->port[in_port];
+
+	if (!(in->flags & PORT_SWITCH))
+		return e->n_sw + in->owner;
+	return in->owner | (in->num & e->slot_by_input) << SLOT_SHIFT;
 }
 
 static int build_parts(struct ibcc_engine *e)
@@ -412,6 +422,8 @@ static int build_parts(struct ibcc_engine *e)
 			build_hca(e, i, n->first_port + k, hca++);
 	}
 	for (uint32_t i = 0; i < e->n_ports; i++) {
+		if (e->peer[i] != NONE)
+			e->port[i].to = where(e, e->peer[i]);
 		ibcc_fab_credits_init(e, i);
 		ibcc_eth_buffer_set(e, i);
 	}
@@ -535,7 +547,8 @@ struct ibcc_engine *ibcc_engine_new(const struct ibcc_topo *t, const struct ibcc
 	struct ibcc_engine *e = NULL;
 	int rc = -EINVAL;
 
-	if (model_valid(m) && (uint64_t)t->n_ports * m->vls < CELL_INDEX_MASK >> KIND_BITS) {
+	if (model_valid(m) && (uint64_t)t->n_ports * m->vls < CELL_INDEX_MASK >> KIND_BITS &&
+	    t->n_ports < PLACE_MASK) {
 		e = calloc(1, sizeof(*e));
 		rc = -ENOMEM;
 	}
@@ -580,7 +593,9 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->cell);
 	free(e->pkt);
 	free(e->port);
-	free(e->in);
+	free(e->peer);
+	free(e->arrived);
+	free(e->place);
 	free(e->outq);
 	free(e->voq);
 	free(e->far_holds);

@@ -50,7 +50,7 @@ static int see(struct check *k, uint32_t pkt, bool in_buffer)
 	k->packets++;
 	k->data += !(p->flags & PKT_CTRL);
 	if (in_buffer)
-		k->blocks[p->port * k->e->n_vls + p->vl] +=
+		k->blocks[input_of(k->e, p) * k->e->n_vls + p->vl] +=
 			k->e->eth ? k->e->bytes[pkt_kind(p)] : k->e->blocks[pkt_kind(p)];
 	return 0;
 }
@@ -233,20 +233,20 @@ static int check_hcas(struct check *k)
 static int check_credits(struct check *k, uint32_t in_port)
 {
 	const struct ibcc_engine *e = k->e;
-	const struct port *in = &e->port[in_port];
+	uint32_t peer = e->peer[in_port];
 	uint32_t size = buffer_bytes(e, in_port) / IBCC_LINK_CREDIT_BYTES;
 
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
-		const struct outq *q = port_outq(e, in->peer, vl);
+		const struct outq *q = port_outq(e, peer, vl);
 		uint64_t sum = k->blocks[in_port * e->n_vls + vl];
 
 		if (q->credits < 0 || (uint32_t)q->credits > size)
-			return FAIL(k, "port %u VL %u: %d credits of %u", in->peer, vl, q->credits,
+			return FAIL(k, "port %u VL %u: %d credits of %u", peer, vl, q->credits,
 				    size);
-		sum += k->coming[in->peer * e->n_vls + vl];
+		sum += k->coming[peer * e->n_vls + vl];
 		if (sum + (uint32_t)q->credits != size)
 			return FAIL(k, "port %u VL %u: %llu blocks in use and %d credits of %u",
-				    in->peer, vl, (unsigned long long)sum, q->credits, size);
+				    peer, vl, (unsigned long long)sum, q->credits, size);
 	}
 	return 0;
 }
@@ -281,7 +281,7 @@ static int check_short(struct check *k)
 static int check_pause(struct check *k, uint32_t port)
 {
 	const struct ibcc_engine *e = k->e;
-	const struct port *p = &e->port[port];
+	uint32_t peer = e->peer[port];
 	const struct eth_port *x = &e->eth->port[port];
 
 	if (k->blocks[port] != x->held)
@@ -290,8 +290,8 @@ static int check_pause(struct check *k, uint32_t port)
 	if (x->stopped ? x->held <= x->xon : x->held > x->xoff)
 		return FAIL(k, "port %u: holds %u bytes and has %sstopped its peer", port, x->held,
 			    x->stopped ? "" : "not ");
-	if (!k->told[p->peer] && e->eth->port[p->peer].paused != x->stopped)
-		return FAIL(k, "port %u has not done what port %u said", p->peer, port);
+	if (!k->told[peer] && e->eth->port[peer].paused != x->stopped)
+		return FAIL(k, "port %u has not done what port %u said", peer, port);
 	if (port_outq(e, port, 0)->credits != (x->paused ? -1 : 0))
 		return FAIL(k, "port %u: paused %d, but credits %d", port, x->paused,
 			    port_outq(e, port, 0)->credits);
@@ -387,7 +387,7 @@ static int check_all(struct check *k)
 	if (!rc)
 		rc = check_hcas(k);
 	for (uint32_t i = 0; i < e->n_ports && !rc; i++)
-		if (e->eth && e->port[i].peer != NONE)
+		if (e->eth && e->peer[i] != NONE)
 			rc = check_pause(k, i);
 		else if (e->port[i].flags & PORT_UP)
 			rc = check_credits(k, i);

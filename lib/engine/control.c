@@ -56,8 +56,7 @@ static int switch_sl2vl(struct ibcc_engine *e, struct fab_switch *s, unsigned in
 					ibcc_fab_default_vl(e, s->first_port + i % side, sl);
 	}
 	memcpy(s->sl2vl[in * side + out], vl, 16);
-	for (unsigned int i = 0; i < side; i++)
-		e->in[s->first_port + i].maps = true;
+	e->maps = true;
 	return 0;
 }
 
@@ -115,7 +114,6 @@ static void link_end_down(struct ibcc_engine *e, uint32_t port)
 
 	wait_stop(e, port);
 	p->flags &= (uint8_t)~PORT_UP;
-	e->in[port].credit_to = NO_CREDIT;
 	if (p->flags & PORT_SWITCH)
 		ibcc_fab_switch_flush(e, port);
 }
@@ -132,7 +130,7 @@ static int lose_packet(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 
 	(void)t;
 	if ((kind == EV_ARRIVE || kind == EV_DELIVER || kind == EV_QUIET) &&
-	    (l->pkt[*index].port == l->end[0] || l->pkt[*index].port == l->end[1]))
+	    (l->pkt[*index].from == l->end[0] || l->pkt[*index].from == l->end[1]))
 		l->pkt[*index].flags |= PKT_LOST;
 	return 0;
 }
@@ -143,8 +141,6 @@ static void link_end_up(struct ibcc_engine *e, uint32_t port)
 
 	p->flags |= PORT_UP;
 	p->flags &= (uint8_t)~PORT_SENT;
-	if (!e->eth)
-		e->in[port].credit_to = credit_base(e, p->peer);
 	p->busy_ps = p->wait_since_ps = e->now_ps;
 	for (unsigned int vl = 0; e->wait && vl < e->n_vls; vl++) {
 		struct outq_wait *w = &e->wait[port * e->n_vls + vl];
@@ -156,7 +152,7 @@ static void link_end_up(struct ibcc_engine *e, uint32_t port)
 /* Packets on a link that goes down are marked as lost and dropped where they would have arrived. */
 static int link_set(struct ibcc_engine *e, uint32_t port, bool up)
 {
-	uint32_t peer = e->port[port].peer;
+	uint32_t peer = e->peer[port];
 
 	if (up == !!(e->port[port].flags & PORT_UP))
 		return 0;
@@ -185,7 +181,7 @@ static int link_set(struct ibcc_engine *e, uint32_t port, bool up)
 
 int ibcc_engine_set_link(struct ibcc_engine *e, uint32_t port, bool up)
 {
-	if (port >= e->n_ports || e->port[port].peer == NONE ||
+	if (port >= e->n_ports || e->peer[port] == NONE ||
 	    !e->speed[e->port[port].speed].rate_mbps)
 		return -EINVAL;
 	return link_set(e, port, up);
@@ -195,13 +191,13 @@ int ibcc_engine_set_send_rate(struct ibcc_engine *e, uint32_t port, uint32_t rat
 {
 	int64_t speed;
 
-	if (port >= e->n_ports || e->port[port].peer == NONE || !rate_mbps ||
+	if (port >= e->n_ports || e->peer[port] == NONE || !rate_mbps ||
 	    !e->speed[e->port[port].speed].rate_mbps)
 		return -EINVAL;
 	speed = ibcc_fab_speed_get(e, rate_mbps, e->speed[e->port[port].speed].extra_ps);
 	if (speed < 0)
 		return -ENOMEM;
-	e->port[port].speed = e->in[e->port[port].peer].speed = (uint16_t)speed;
+	e->port[port].speed = (uint16_t)speed;
 	e->topo->port[port].rate_mbps = rate_mbps;
 	return 0;
 }
@@ -210,20 +206,20 @@ int ibcc_engine_set_link_rate(struct ibcc_engine *e, uint32_t port, uint32_t rat
 {
 	int rc = ibcc_engine_set_send_rate(e, port, rate_mbps);
 
-	return rc ? rc : ibcc_engine_set_send_rate(e, e->port[port].peer, rate_mbps);
+	return rc ? rc : ibcc_engine_set_send_rate(e, e->peer[port], rate_mbps);
 }
 
 int ibcc_engine_set_send_delay(struct ibcc_engine *e, uint32_t port, uint64_t extra_ps)
 {
 	int64_t speed;
 
-	if (port >= e->n_ports || e->port[port].peer == NONE || extra_ps > IBCC_LINK_DELAY_MAX_PS ||
+	if (port >= e->n_ports || e->peer[port] == NONE || extra_ps > IBCC_LINK_DELAY_MAX_PS ||
 	    !e->speed[e->port[port].speed].rate_mbps)
 		return -EINVAL;
 	speed = ibcc_fab_speed_get(e, e->speed[e->port[port].speed].rate_mbps, extra_ps);
 	if (speed < 0)
 		return -ENOMEM;
-	e->port[port].speed = e->in[e->port[port].peer].speed = (uint16_t)speed;
+	e->port[port].speed = (uint16_t)speed;
 	return 0;
 }
 

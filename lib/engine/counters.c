@@ -51,6 +51,8 @@ static uint64_t since(const struct ibcc_engine *e, bool running, uint64_t from)
 
 int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engine_port *out)
 {
+	struct arrived none = { 0 };
+	const struct arrived *in = &none;
 	struct other_bytes more = { 0 };
 	const struct port_stat *s;
 	const struct port *p;
@@ -60,18 +62,20 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 		return -EINVAL;
 	if (e->other)
 		more = e->other[port];
+	if (e->peer[port] != NONE)
+		in = &e->arrived[e->peer[port]];
 	p = &e->port[port];
 	s = &e->stat[port];
 	up = p->flags & PORT_UP;
 	*out = (struct ibcc_engine_port){
 		.xmit_bytes = octets(e, p->tx, more.tx),
-		.rcv_bytes = octets(e, e->in[port].rx, more.rx),
+		.rcv_bytes = octets(e, in->rx, more.rx),
 		.xmit_pkts = p->tx[DATA] + p->tx[CTRL],
-		.rcv_pkts = e->in[port].rx[DATA] + e->in[port].rx[CTRL],
+		.rcv_pkts = in->rx[DATA] + in->rx[CTRL],
 		.xmit_data_pkts = p->tx[DATA],
-		.rcv_data_pkts = e->in[port].rx[DATA],
+		.rcv_data_pkts = in->rx[DATA],
 		.rcv_payload_bytes =
-			e->in[port].rx[DATA] * e->model.packet_bytes + (uint64_t)more.rx,
+			in->rx[DATA] * e->model.packet_bytes + (uint64_t)more.rx,
 		.xmit_wait_ps = p->wait_ps + since(e, up && p->queued, p->wait_since_ps),
 		.xmit_time_cong_ps = s->cong_ps + since(e, s->n_cong, s->cong_since_ps),
 		.mark_fecn = s->mark,
@@ -186,7 +190,7 @@ void ibcc_engine_totals(const struct ibcc_engine *e, struct ibcc_engine_totals *
 		.events = e->events,
 	};
 	for (uint32_t i = 0; i < e->n_ports; i++) {
-		out->packet_hops += e->in[i].rx[DATA];
-		out->ack_hops += e->in[i].rx[CTRL];
+		out->packet_hops += e->arrived[i].rx[DATA];
+		out->ack_hops += e->arrived[i].rx[CTRL];
 	}
 }

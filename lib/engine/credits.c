@@ -179,9 +179,9 @@ static void take_back(struct ibcc_engine *e, uint32_t pkt, uint32_t in_port)
 {
 	for (; pkt != NONE; pkt = e->pkt[pkt].next) {
 		const struct pkt *k = &e->pkt[pkt];
-		struct outq *q = port_outq(e, e->port[in_port].peer, k->vl);
+		struct outq *q = port_outq(e, e->peer[in_port], k->vl);
 
-		if (k->port == in_port)
+		if (input_of(e, k) == in_port)
 			q->credits -= (int32_t)e->blocks[pkt_kind(k)];
 	}
 }
@@ -191,19 +191,19 @@ void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port)
 {
 	const struct port *in = &e->port[in_port];
 	bool is_switch = in->flags & PORT_SWITCH;
-	uint32_t size;
+	uint32_t peer = e->peer[in_port], size;
 
-	if (in->peer == NONE || e->eth)
+	if (peer == NONE || e->eth)
 		return; /* PAUSE is kept by both ends */
 	size = buffer_bytes(e, in_port);
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
-		struct outq *q = port_outq(e, in->peer, vl);
+		struct outq *q = port_outq(e, peer, vl);
 
 		q->credits = (int32_t)(size / IBCC_LINK_CREDIT_BYTES);
 		q->flags &= (uint8_t)~OUTQ_STARVED;
 		ibcc_fab_credits_met(q);
 		if (q->flags & OUTQ_SHORT)
-			end_short(e, in->peer * e->n_vls + vl);
+			end_short(e, peer * e->n_vls + vl);
 	}
 	if (!is_switch) {
 		take_back(e, e->hca[in->owner].rx, in_port);

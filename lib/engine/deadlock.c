@@ -58,13 +58,13 @@ static int see_message(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 /* Where a packet is held: its input port and VL. */
 static uint32_t place_of(const struct ibcc_engine *e, const struct pkt *k)
 {
-	return k->port * e->n_vls + k->vl;
+	return input_of(e, k) * e->n_vls + k->vl;
 }
 
 /* The buffer that an outq's packets go to. */
 static uint32_t next_place(const struct ibcc_engine *e, uint32_t outq)
 {
-	return e->port[outq / e->n_vls].peer * e->n_vls + outq % e->n_vls;
+	return e->peer[outq / e->n_vls] * e->n_vls + outq % e->n_vls;
 }
 
 /* The first packet of an outq's queues from *slot on; *slot becomes the number of its queue. */
@@ -106,7 +106,7 @@ static void mark(struct search *s, uint32_t outq, bool stuck)
 static bool will_send(const struct search *s, uint32_t outq)
 {
 	const struct ibcc_engine *e = s->e;
-	uint32_t port = outq / e->n_vls;
+	uint32_t port = outq / e->n_vls, peer = e->peer[port];
 	const struct port *p = &e->port[port];
 	const struct pkt *k = &e->pkt[voq_first(e, outq, voq_turn(e, outq))];
 	uint64_t held;
@@ -116,8 +116,8 @@ static bool will_send(const struct search *s, uint32_t outq)
 	held = s->held[next_place(e, outq)];
 	if (e->eth)
 		return s->told[port] || !e->eth->port[port].paused ||
-		       !e->eth->port[p->peer].stopped || held <= e->eth->port[p->peer].xon;
-	return held + e->blocks[pkt_kind(k)] <= buffer_bytes(e, p->peer) / IBCC_LINK_CREDIT_BYTES;
+		       !e->eth->port[peer].stopped || held <= e->eth->port[peer].xon;
+	return held + e->blocks[pkt_kind(k)] <= buffer_bytes(e, peer) / IBCC_LINK_CREDIT_BYTES;
 }
 
 /* Marks exactly the outqs that are stuck. Returns the first, or NONE. */

@@ -90,14 +90,15 @@ static void tell_peer(struct ibcc_engine *e, uint32_t in_port, uint64_t t, bool 
 	x->stopped = stop;
 	x->pauses += stop;
 	evq_push(e, t + e->credit_ps, EV_PAUSE,
-		 e->port[in_port].peer << 1 | (stop ? PAUSE_STOP : 0));
+		 e->peer[in_port] << 1 | (stop ? PAUSE_STOP : 0));
 }
 
 bool ibcc_eth_admit(struct ibcc_engine *e, uint32_t pkt)
 {
 	const struct pkt *k = &e->pkt[pkt];
-	const struct port *in = &e->port[k->port];
-	struct eth_port *x = &e->eth->port[k->port];
+	uint32_t in_port = input_of(e, k);
+	const struct port *in = &e->port[in_port];
+	struct eth_port *x = &e->eth->port[in_port];
 	uint32_t bytes = e->bytes[pkt_kind(k)];
 	bool is_switch = in->flags & PORT_SWITCH;
 
@@ -108,12 +109,12 @@ bool ibcc_eth_admit(struct ibcc_engine *e, uint32_t pkt)
 		    (uint64_t)e->sw[in->owner].n_ports * e->sw[in->owner].buffer_bytes)
 			return false;
 		*used += bytes;
-	} else if (x->held + bytes > buffer_bytes(e, k->port)) {
+	} else if (x->held + bytes > buffer_bytes(e, in_port)) {
 		return false;
 	}
 	x->held += bytes;
 	if (!x->stopped && x->held > x->xoff)
-		tell_peer(e, k->port, e->now_ps, true);
+		tell_peer(e, in_port, e->now_ps, true);
 	return true;
 }
 

@@ -9,21 +9,21 @@
 
 void ibcc_fab_arrive_later(const struct ibcc_engine *e, const struct coming *v)
 {
-	const struct pkt *k = &e->pkt[v->index];
-
-	__builtin_prefetch(e->in[k->port].out + k->dlid);
+	__builtin_prefetch(e->place[v->with & PLACE_MASK].out + e->pkt[v->index].dlid);
 }
 
 void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v)
 {
 	const struct pkt *k = &e->pkt[v->index];
-	uint32_t o = route(e, k->port, k->dlid);
+	uint32_t to = v->with, o, outq;
 
-	v->with = o;
+	if (to & UNROUTED)
+		v->with = to = route(e, to & ~UNROUTED, k->dlid);
+	o = to & PLACE_MASK;
+	outq = o * e->n_vls;
 	__builtin_prefetch(&e->port[o]);
-	__builtin_prefetch(port_outq(e, o, 0));
-	__builtin_prefetch(
-		&e->voq[o * e->n_vls * e->n_slots + slot_of(e, e->in[k->port].num, k->qp)]);
+	__builtin_prefetch(&e->outq[outq]);
+	__builtin_prefetch(&e->voq[outq * e->n_slots + slot_of(e, to, k->qp)]);
 }
 
 void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port)
@@ -92,5 +92,4 @@ void ibcc_fab_hca_arrive_soon(const struct ibcc_engine *e, uint32_t pkt)
 	const struct pkt *k = &e->pkt[pkt];
 
 	__builtin_prefetch(&e->flow[k->flow].sent);
-	__builtin_prefetch(&e->hca[e->port[k->port].owner]);
 }

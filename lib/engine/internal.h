@@ -43,7 +43,7 @@ struct pkt {
 	uint32_t next;    /* in the queue it stands in */
 	uint32_t flow;
 	uint32_t qp;   /* queue pair; or BARE_QP | destination port if the pair has no state */
-	uint32_t port; /* input port it arrives at or waits in */
+	uint32_t from; /* port that sent it last: its link and the buffer at the other end hold it */
 	uint16_t dlid;
 	uint8_t sl;
 	uint8_t vl;     /* whose buffer it occupies at that port */
@@ -69,7 +69,7 @@ struct port {
 	uint64_t wait_since_ps;
 	uint64_t tx[OTHER]; /* packets sent: all data packets; ACKs and CNPs */
 	uint64_t wait_ps;
-	uint32_t peer;
+	uint32_t to;     /* where its packets arrive: a place and a slot there (struct place) */
 	uint32_t queued; /* entries that could be sent, on all VLs */
 	uint32_t owner;  /* index of switch or HCA */
 	uint16_t speed;
@@ -78,15 +78,21 @@ struct port {
 	uint32_t free_at;
 };
 
-/* A port as a receiver: what every packet that arrives needs. */
-struct inport {
-	uint64_t rx[OTHER]; /* packets received, as in `tx` */
-	const uint8_t *out; /* the switch's table: output number by LID; 0: no route */
-	uint32_t credit_to; /* VL 0's credits for data; NO_CREDIT: link down, or PAUSE */
-	uint16_t speed;
-	uint8_t num; /* 0 at channel adapters */
-	bool maps;   /* the switch has a table of SLs to VLs */
+/* Packets of a port that have arrived at the other end of its link, as in `tx`. */
+struct arrived {
+	uint64_t rx[OTHER];
 };
+
+/* Where links lead: a switch, or, with numbers from n_sw on, a channel adapter's port. Beside its
+ * number stands the VOQ, at each output there, that packets of the link wait in (slot_of()).
+ */
+struct place {
+	const uint8_t *out;  /* the switch's table: output number by LID; 0: no route */
+	uint32_t first_port; /* its port 0, or the adapter's port, to which its table leads */
+};
+#define SLOT_SHIFT 23u
+#define SLOT_MASK  0xffu
+#define PLACE_MASK ((1u << SLOT_SHIFT) - 1)
 
 enum {
 	OUTQ_WANT = 1,     /* waits for credits */
@@ -323,7 +329,9 @@ struct ibcc_engine {
 	struct cell *cell;
 	struct pkt *pkt;
 	struct port *port;
-	struct inport *in;
+	uint32_t *peer;        /* by port: the other end of its link, or NONE */
+	struct arrived *arrived; /* by port that sends */
+	struct place *place;
 	struct outq *outq;
 	struct voq *voq;
 	uint64_t *far_holds; /* FAR_WORDS by outq, if there are more than VOQ_WORD VOQs; or NULL */
@@ -355,8 +363,10 @@ struct ibcc_engine {
 	uint8_t loud;     /* WAY_LOUD if deliveries may have consequences, else 0 */
 	bool far_apart;   /* ports' state does not stay in a core's own cache */
 	bool all_qps;     /* all queue pairs that send have state */
+	bool one_speed;   /* all links have one rate */
+	bool maps;        /* some switch has a table of SLs to VLs */
 	uint32_t n_vls;
-	uint32_t n_speeds, cap_speeds;
+	uint32_t n_speeds, cap_speeds, n_rates; /* n_rates: speeds that are not 0 */
 	uint32_t n_kinds; /* in use */
 	uint32_t blocks[N_KINDS], bytes[N_KINDS];
 	uint64_t hop_ps;    /* first bit sent to eligible for output at a switch */
@@ -389,7 +399,7 @@ _Static_assert(LINE_BYTES % sizeof(struct pkt) == 0, "no packet lies across two 
 _Static_assert(offsetof(struct flow, fecn) == 2 * LINE_BYTES, "two lines of a flow are enough");
 _Static_assert(sizeof(struct group) == LINE_BYTES, "a group fills a line");
 _Static_assert(sizeof(struct port) == LINE_BYTES, "a port fills a line");
-_Static_assert(sizeof(struct inport) == LINE_BYTES / 2, "two inports fill a line");
+_Static_assert(LINE_BYTES % sizeof(struct arrived) == 0, "none lies across two lines");
 _Static_assert(sizeof(struct outq) == LINE_BYTES / 2, "two outqs fill a line");
 
 /* Chooses one of two without a branch, for choices that the processor cannot predict. */
@@ -421,15 +431,16 @@ static inline uint32_t buffer_bytes(const struct ibcc_engine *e, uint32_t in_por
 				      : e->hca[p->owner].buffer_bytes;
 }
 
-static inline uint32_t credit_base(const struct ibcc_engine *e, uint32_t sender)
+/* The input port that a packet arrives at or waits in. */
+static inline uint32_t input_of(const struct ibcc_engine *e, const struct pkt *k)
 {
-	return sender * e->n_vls << KIND_BITS;
+	return e->peer[k->from];
 }
 
-/* The VOQ in which a packet waits for an output and VL. */
-static inline uint32_t slot_of(const struct ibcc_engine *e, unsigned int input, uint32_t qp)
+/* The VOQ in which a packet waits for an output and VL; `to` as in struct port. */
+static inline uint32_t slot_of(const struct ibcc_engine *e, uint32_t to, uint32_t qp)
 {
-	return (input & e->slot_by_input) + (qp & e->slot_by_qp);
+	return (to >> SLOT_SHIFT & SLOT_MASK) + (qp & e->slot_by_qp);
 }
 
 /* pool.c: memory. Reserving guarantees that many allocations; 0 or -ENOMEM. */
@@ -466,7 +477,7 @@ void ibcc_fab_credits_drain(struct ibcc_engine *e);
 void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index);
 
 /* switch.c. A packet arrives; a port may send; the packets that wait for a port are lost. */
-void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t output);
+void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t to);
 /* Routes have changed: outputs found in advance for packets under way are looked up again. */
 void ibcc_fab_routes_forget(struct ibcc_engine *e);
 void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port);

@@ -22,7 +22,7 @@
 
 static uint32_t peer_switch(const struct ibcc_engine *e, uint32_t port)
 {
-	uint32_t peer = e->port[port].peer;
+	uint32_t peer = e->peer[port];
 
 	return peer != NONE && e->port[peer].flags & PORT_SWITCH ? e->port[peer].owner : NONE;
 }
@@ -90,7 +90,7 @@ static int find_leaves(struct ibcc_engine *e)
 		bool leaf = false;
 
 		for (unsigned int p = 1; p <= e->sw[i].n_ports; p++) {
-			uint32_t peer = e->port[e->sw[i].first_port + p].peer;
+			uint32_t peer = e->peer[e->sw[i].first_port + p];
 
 			leaf = leaf || (peer != NONE && !(e->port[peer].flags & PORT_SWITCH));
 		}
@@ -159,7 +159,7 @@ void ibcc_paths_map(struct ibcc_engine *e)
 		const struct fab_switch *s = &e->sw[x->leaf_sw[leaf]];
 
 		for (unsigned int p = 1; p <= s->n_ports; p++) {
-			uint32_t hca = e->port[s->first_port + p].peer;
+			uint32_t hca = e->peer[s->first_port + p];
 
 			if (hca == NONE || e->port[hca].flags & PORT_SWITCH)
 				continue;

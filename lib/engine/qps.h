@@ -64,7 +64,7 @@ static inline uint32_t qp_at(const struct group *g, uint32_t place)
 /* Where a channel adapter's port stands among the ends of paths, or NONE. */
 static inline uint32_t path_end(const struct ibcc_engine *e, uint32_t port)
 {
-	uint32_t peer = e->port[port].peer;
+	uint32_t peer = e->peer[port];
 
 	if (e->ends_are_hcas)
 		return e->port[port].owner;

@@ -54,11 +54,11 @@ static bool find_in(const struct ibcc_engine *e, uint32_t head, struct reads_cho
 {
 	c->before = NONE;
 	for (c->pkt = head; c->pkt != NONE; c->before = c->pkt, c->pkt = e->pkt[c->pkt].next) {
-		uint32_t input = e->pkt[c->pkt].port;
+		uint32_t input = input_of(e, &e->pkt[c->pkt]);
 
 		if (e->reading[input].until_ps <= e->now_ps)
 			return true;
-		bit_set(c->passed, e->in[input].num);
+		bit_set(c->passed, e->port[input].num);
 		if (e->slot_by_input)
 			break;
 	}

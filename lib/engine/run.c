@@ -21,7 +21,7 @@
 static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint32_t i)
 {
 	switch (kind) {
-	case EV_ARRIVE: ibcc_fab_arrive(e, i, UNROUTED); break;
+	case EV_ARRIVE: ibcc_fab_arrive(e, i, e->port[e->pkt[i].from].to | UNROUTED); break;
 	case EV_DELIVER: ibcc_fab_hca_arrive(e, i); break;
 	case EV_QUIET: break; /* not in the calendar */
 	case EV_FREE:
@@ -57,12 +57,11 @@ static inline void fetch_arrival(const struct ibcc_engine *e, const struct lane 
 
 	__builtin_prefetch(&e->pkt[far->index]);
 	if (e->far_apart) {
-		__builtin_prefetch(&e->in[far->with & ~UNROUTED]);
 		ibcc_fab_arrive_later(e, lane_ahead(l, MID));
 		ibcc_fab_arrive_soon(e, lane_ahead(l, NEAR));
 	} else {
-		__builtin_prefetch(&e->port[far->with & ~UNROUTED]);
-		__builtin_prefetch(port_outq(e, far->with & ~UNROUTED, 0));
+		__builtin_prefetch(&e->port[far->with & PLACE_MASK]);
+		__builtin_prefetch(port_outq(e, far->with & PLACE_MASK, 0));
 	}
 }
 
@@ -89,7 +88,6 @@ static inline void fetch_delivery(const struct ibcc_engine *e, const struct lane
 	const struct coming *far = lane_ahead(l, FAR);
 
 	__builtin_prefetch(&e->pkt[far->index]);
-	__builtin_prefetch(&e->in[far->with & ~UNROUTED]);
 	if (e->far_apart)
 		ibcc_fab_hca_arrive_soon(e, lane_ahead(l, NEAR)->index);
 }
@@ -109,10 +107,10 @@ static inline void handle_lane(struct ibcc_engine *e, uint32_t tag)
 	const struct lane *l = &e->evq.lane[lane];
 
 	if (lane == LANE_ARRIVE) {
-		uint32_t output = lane_ahead(l, 0)->with;
+		uint32_t to = lane_ahead(l, 0)->with;
 
 		fetch_arrival(e, l);
-		ibcc_fab_arrive(e, lane_pop(&e->evq, lane), output);
+		ibcc_fab_arrive(e, lane_pop(&e->evq, lane), to);
 	} else if (l->event == EV_FREE) {
 		fetch_free(e, l);
 		port = free_pop(&e->evq, lane);

@@ -130,7 +130,7 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 	if (!answers && e->dcqcn && e->model.dcqcn.cnp_sl != IBCC_DCQCN_PACKET_SL)
 		k->sl = e->model.dcqcn.cnp_sl;
 	if (e->path_sl)
-		k->sl = path_sl(e, k->port, f->src_port);
+		k->sl = path_sl(e, input_of(e, k), f->src_port);
 	k->flags = (uint8_t)(PKT_CTRL | (becn ? PKT_BECN : 0));
 	k->dlid = e->lid[f->src_port].first;
 	/* Only the notification takes time to make. */
@@ -143,7 +143,9 @@ static void deliver(struct ibcc_engine *e, struct hca *h, uint32_t pkt)
 /* Whether a packet's LID is one of the port's. */
 static bool is_for(const struct ibcc_engine *e, const struct pkt *k)
 {
-	return (uint16_t)(k->dlid - e->lid[k->port].first) < e->lid[k->port].n;
+	const struct lids *l = &e->lid[input_of(e, k)];
+
+	return (uint16_t)(k->dlid - l->first) < l->n;
 }
 
 static void count_quiet(struct ibcc_engine *e, const struct coming *v)
@@ -151,10 +153,10 @@ static void count_quiet(struct ibcc_engine *e, const struct coming *v)
 	const struct pkt *k = &e->pkt[v->index];
 
 	if (k->flags & PKT_LOST) { /* the link went down under it */
-		ibcc_fab_drop(e, v->index, e->port[k->port].peer);
+		ibcc_fab_drop(e, v->index, k->from);
 		return;
 	}
-	count_arrival(e, k, &e->in[k->port], true);
+	count_arrival(e, k, true);
 	if (!is_for(e, k)) {
 		ibcc_fab_drop(e, v->index, ibcc_fab_origin(e, k));
 		return;
@@ -231,15 +233,14 @@ void ibcc_fab_hca_drained(struct ibcc_engine *e, uint32_t hca)
 void ibcc_fab_hca_arrive(struct ibcc_engine *e, uint32_t pkt)
 {
 	struct pkt *k = &e->pkt[pkt];
-	uint32_t port = k->port;
+	uint32_t port = input_of(e, k);
 	struct hca *h = &e->hca[e->port[port].owner];
-	struct inport *in = &e->in[port];
 
 	if (k->flags & PKT_LOST) { /* the link went down under it */
-		ibcc_fab_drop(e, pkt, e->port[port].peer);
+		ibcc_fab_drop(e, pkt, k->from);
 		return;
 	}
-	count_arrival(e, k, in, false);
+	count_arrival(e, k, false);
 	if (e->eth && !ibcc_eth_admit(e, pkt)) {
 		ibcc_fab_drop(e, pkt, port);
 		return;

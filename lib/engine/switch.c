@@ -195,62 +195,70 @@ void ibcc_fab_routes_forget(struct ibcc_engine *e)
 	for (uint32_t i = l->head; i != l->tail; i++) {
 		struct coming *v = &l->ring[i & l->mask];
 
-		v->with = e->pkt[v->index].port | UNROUTED;
+		v->with = e->port[e->pkt[v->index].from].to | UNROUTED;
 	}
 }
 
-/* The VL that a packet leaves on; n_vls or more: there is none for it. */
-static ALWAYS_INLINE unsigned int vl_of(const struct ibcc_engine *e, const struct inport *in,
-					const struct port *out, unsigned int sl, bool plain)
+/* The VL that a switch's table gives a packet. */
+static unsigned int mapped_vl(const struct ibcc_engine *e, const struct pkt *k,
+			      const struct port *out)
 {
 	const struct fab_switch *s = &e->sw[out->owner];
 
-	if (in->maps)
-		return s->sl2vl[in->num * (s->n_ports + 1u) + out->num][sl];
+	return s->sl2vl[e->port[input_of(e, k)].num * (s->n_ports + 1u) + out->num][k->sl];
+}
+
+/* The VL that a packet leaves on; n_vls or more: there is none for it. */
+static ALWAYS_INLINE unsigned int vl_of(const struct ibcc_engine *e, const struct pkt *k,
+					const struct port *out, unsigned int sl, bool plain)
+{
+	if (e->maps && e->sw[out->owner].sl2vl)
+		return mapped_vl(e, k, out);
 	return plain || e->n_vls == 1 ? 0 : ibcc_fab_default_vl(e, (uint32_t)(out - e->port), sl);
 }
 
-/* A packet's header is at a switch and routed to output `o` (or UNROUTED): it is dropped, held
- * back, sent at once, or queued.
+/* A packet's header is at a switch: it is dropped, held back, sent at once, or queued. `to` is as
+ * in struct coming.
  */
-static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o, bool plain)
+static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t to, bool plain)
 {
 	struct pkt *k = &e->pkt[pkt];
-	struct inport *in = &e->in[k->port];
 	unsigned int kind = kind_of(k, plain), vl;
 	bool held = k->flags & PKT_HELD;
 	struct port *out;
 	struct outq *q;
-	uint32_t outq;
+	uint32_t o, outq;
 
 	if (k->flags & PKT_LOST) {
 		if (!plain && e->eth && held) /* it was admitted */
-			ibcc_eth_release(e, k->port, e->bytes[kind], e->now_ps);
-		ibcc_fab_drop(e, pkt, e->port[k->port].peer);
+			ibcc_eth_release(e, input_of(e, k), e->bytes[kind], e->now_ps);
+		ibcc_fab_drop(e, pkt, k->from);
 		return;
 	}
 	if (!held) {
-		count_arrival(e, k, in, plain);
+		count_arrival(e, k, plain);
 		if (!plain && e->eth && !ibcc_eth_admit(e, pkt)) {
-			ibcc_fab_drop(e, pkt, k->port);
+			ibcc_fab_drop(e, pkt, input_of(e, k));
 			return;
 		}
 	}
-	if (o & UNROUTED)
-		o = route(e, k->port, k->dlid);
+	if (to & UNROUTED)
+		to = route(e, to & ~UNROUTED, k->dlid);
+	o = to & PLACE_MASK;
 	if (!(e->port[o].flags & PORT_UP))
 		o = NONE;
 	if (!plain && e->paths)
-		o = ibcc_paths_pick(e, e->port[k->port].owner, k, o);
+		o = ibcc_paths_pick(e, e->port[input_of(e, k)].owner, k, o);
 	if (o == NONE) {
 		discard(e, pkt);
 		return;
 	}
 	out = &e->port[o];
-	if ((in->speed != out->speed || held || (!plain && e->stores)) &&
-	    hold(e, pkt, kind, &e->speed[in->speed], &e->speed[out->speed], !plain && e->stores))
+	if ((!e->one_speed || held || (!plain && e->stores)) &&
+	    hold(e, pkt, kind, &e->speed[e->port[k->from].speed], &e->speed[out->speed],
+		 !plain && e->stores))
 		return;
-	vl = vl_of(e, in, out, k->sl, plain);
+	vl = vl_of(e, k, out, k->sl, plain);
 	if (vl >= e->n_vls) { /* a VL that is not there, or 15: discarded (IBA vol. 1, 7.6.6) */
 		discard(e, pkt);
 		return;
@@ -262,14 +270,14 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 			out->rr_vl = next_vl(e, vl);
 		if (!plain && e->dcqcn)
 			ibcc_dcqcn_mark(e, o, outq, k);
-		q->served = (uint8_t)slot_of(e, in->num, k->qp);
+		q->served = (uint8_t)slot_of(e, to, k->qp);
 		tx_start(e, o, plain ? 0 : vl, pkt, true, plain);
 		return;
 	}
 	/* On an empty VL, whether it has to wait is known only when the port has chosen. */
 	if (!plain && !q->holds && out->busy_ps <= e->now_ps)
 		q->flags |= OUTQ_FRESH;
-	voq_put(e, outq, slot_of(e, in->num, k->qp), pkt);
+	voq_put(e, outq, slot_of(e, to, k->qp), pkt);
 	if (!plain && e->dcqcn)
 		ibcc_dcqcn_backlog(e, outq);
 	q->backlog += e->bytes[kind];
@@ -284,12 +292,12 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t o
 		ibcc_fab_switch_send(e, o);
 }
 
-void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t output)
+void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t to)
 {
 	if (e->plain)
-		arrive(e, pkt, output, true);
+		arrive(e, pkt, to, true);
 	else
-		arrive(e, pkt, output, false);
+		arrive(e, pkt, to, false);
 }
 
 void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)

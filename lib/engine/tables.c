@@ -22,13 +22,6 @@ static int grow(uint8_t **table, uint32_t old, uint32_t n)
 	return 0;
 }
 
-/* Gives each input port of a switch the pointer to its table. */
-static void tell_inputs(struct ibcc_engine *e, const struct fab_switch *s)
-{
-	for (uint32_t i = 0; i <= s->n_ports; i++)
-		e->in[s->first_port + i].out = s->out;
-}
-
 int ibcc_fab_lids_reserve(struct ibcc_engine *e, uint32_t n)
 {
 	int rc = 0;
@@ -41,13 +34,12 @@ int ibcc_fab_lids_reserve(struct ibcc_engine *e, uint32_t n)
 		if (!s->out)
 			continue;
 		rc = grow(&s->out, e->n_lids, n);
-		tell_inputs(e, s);
+		e->place[i].out = s->out;
 	}
 	if (!rc)
 		rc = grow(&e->nowhere, e->n_lids, n);
-	for (uint32_t i = 0; i < e->n_ports; i++)
-		if (!(e->port[i].flags & PORT_SWITCH))
-			e->in[i].out = e->nowhere;
+	for (uint32_t i = 0; i < e->n_hca; i++)
+		e->place[e->n_sw + i].out = e->nowhere;
 	if (!rc)
 		e->n_lids = n;
 	return rc;
@@ -66,6 +58,6 @@ int ibcc_fab_lft_set(struct ibcc_engine *e, struct fab_switch *s, const uint8_t 
 		out[i] = lft[i] <= s->n_ports ? lft[i] : 0;
 	free(s->out);
 	s->out = out;
-	tell_inputs(e, s);
+	e->place[s - e->sw].out = s->out;
 	return 0;
 }

@@ -386,7 +386,7 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 	int rc, kind;
 
 	if (src_port >= e->n_ports || src_port == dst_port || s->sl >= 16 ||
-	    e->port[src_port].flags & PORT_SWITCH || e->port[src_port].peer == NONE)
+	    e->port[src_port].flags & PORT_SWITCH || e->peer[src_port] == NONE)
 		return -EINVAL;
 	if (dst_port == IBCC_NONE && e->model.endpoint != IBCC_ENDPOINT_DATAGRAM)
 		return -EINVAL;

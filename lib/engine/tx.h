@@ -121,14 +121,13 @@ static inline bool credits_ok(struct ibcc_engine *e, struct outq *q, unsigned in
 static ALWAYS_INLINE uint32_t credit_of(struct ibcc_engine *e, const struct pkt *k, uint64_t t,
 					bool plain)
 {
-	uint32_t credit = e->in[k->port].credit_to;
 	unsigned int kind = kind_of(k, plain);
 
-	if (credit != NO_CREDIT)
-		return credit + (plain ? kind : (uint32_t)k->vl << KIND_BITS | kind);
-	if (!plain && e->eth)
-		ibcc_eth_release(e, k->port, e->bytes[kind], t);
-	return NO_CREDIT;
+	if (!plain && e->eth) {
+		ibcc_eth_release(e, input_of(e, k), e->bytes[kind], t);
+		return NO_CREDIT;
+	}
+	return outq_index(e, k->from, plain ? 0 : k->vl, plain) << KIND_BITS | kind;
 }
 
 static inline bool is_short(const struct ibcc_engine *e, uint32_t outq)
@@ -164,39 +163,38 @@ static inline int64_t other_bytes(const struct ibcc_engine *e, unsigned int kind
 }
 
 /* Counts a packet that comes in at a port, and its marks. */
-static ALWAYS_INLINE void count_arrival(struct ibcc_engine *e, const struct pkt *k,
-					struct inport *in, bool plain)
+static ALWAYS_INLINE void count_arrival(struct ibcc_engine *e, const struct pkt *k, bool plain)
 {
 	struct sl_marks *m;
 
-	in->rx[k->flags & PKT_CTRL]++;
+	e->arrived[k->from].rx[k->flags & PKT_CTRL]++;
 	if (!plain && pkt_kind(k) >= OTHER)
-		e->other[k->port].rx += other_bytes(e, pkt_kind(k));
+		e->other[input_of(e, k)].rx += other_bytes(e, pkt_kind(k));
 	if (!(k->flags & (PKT_FECN | PKT_BECN)))
 		return;
-	m = &e->marks[k->sl][k->port];
+	m = &e->marks[k->sl][input_of(e, k)];
 	m->fecn += !!(k->flags & PKT_FECN);
 	m->becn += !!(k->flags & PKT_BECN);
 }
 
-/* The output that a packet goes to from an input; where its LID leads nowhere, port 0 of the
- * switch, which is never up, or the channel adapter's port itself.
+/* The output that a packet goes to from a place and slot, which stands beside it; where its LID
+ * leads nowhere, port 0 of the switch, which is never up, or the channel adapter's port itself.
  */
-static inline uint32_t route(const struct ibcc_engine *e, uint32_t in_port, uint16_t dlid)
+static inline uint32_t route(const struct ibcc_engine *e, uint32_t to, uint16_t dlid)
 {
-	const struct inport *in = &e->in[in_port];
+	const struct place *at = &e->place[to & PLACE_MASK];
 
-	return in_port - in->num + in->out[dlid];
+	return (to & ~PLACE_MASK) + at->first_port + at->out[dlid];
 }
 
 /* What stands beside a packet's event: the credit of a quiet delivery, or the next output. While
  * all tables fit into a core's cache, the output is looked up here, where nothing waits for it;
  * otherwise fetch.c does it shortly before the packet arrives.
  */
-static inline uint32_t foresee(const struct ibcc_engine *e, uint32_t outq, const struct pkt *k,
-			       bool quiet)
+static inline uint32_t foresee(const struct ibcc_engine *e, uint32_t outq, uint32_t to,
+			       uint16_t dlid, bool quiet)
 {
-	uint32_t next = e->far_apart ? k->port | UNROUTED : route(e, k->port, k->dlid);
+	uint32_t next = e->far_apart ? to | UNROUTED : route(e, to, dlid);
 
 	return (uint32_t)either(quiet, outq << KIND_BITS | DATA, next);
 }
@@ -249,11 +247,11 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	q->credits -= (int32_t)e->blocks[kind];
 	q->flags &= (uint8_t)~OUTQ_STARVED;
 	if (!plain && e->reading && forwarded)
-		ibcc_reads_start(e, k->port, p->num, end);
-	k->port = p->peer;
+		ibcc_reads_start(e, input_of(e, k), p->num, end);
+	k->from = port;
 	if (!plain)
 		k->vl = (uint8_t)vl;
-	with = foresee(e, outq, k, quiet);
+	with = foresee(e, outq, p->to, k->dlid, quiet);
 	if (quiet & !!(q->flags & OUTQ_SHORT)) /* &: one branch, as `quiet` is unpredictable */
 		with = credit_lies(e, with, due >> TAG_BITS);
 	lane_push(e, w->lane, (enum ibcc_fab_event)w->event, (struct coming){ due, pkt, with });

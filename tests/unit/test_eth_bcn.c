@@ -109,7 +109,7 @@ static void notify(struct ether *x, uint32_t point, double feedback)
 
 	assert_int_equal(ibcc_fab_reserve(x->e, 0, 4), 0);
 	pkt = pkt_take(x->e);
-	x->e->pkt[pkt] = (struct pkt){ .flags = PKT_CTRL, .port = point };
+	x->e->pkt[pkt] = (struct pkt){ .flags = PKT_CTRL, .from = point };
 	ibcc_bcn_message(&x->e->pkt[pkt], feedback);
 	ibcc_bcn_notify(x->e, pkt);
 }
