@@ -183,9 +183,10 @@ static bool hold(struct ibcc_engine *e, uint32_t pkt, unsigned int kind, const s
 static ALWAYS_INLINE bool may_pass(struct ibcc_engine *e, const struct port *out, struct outq *q,
 				   unsigned int kind, bool plain)
 {
-	bool may = (out->busy_ps <= e->now_ps) & !out->queued;
+	/* The sign of both, as a compiler makes two branches of two comparisons. */
+	int64_t may = (int64_t)(e->now_ps - out->busy_ps) | -(int64_t)out->queued;
 
-	return may && (plain || (!e->eth && !e->vlarb && !e->reading)) && credits_ok(e, q, kind);
+	return may >= 0 && (plain || (!e->eth && !e->vlarb && !e->reading)) && credits_ok(e, q, kind);
 }
 
 void ibcc_fab_routes_forget(struct ibcc_engine *e)
