@@ -133,7 +133,8 @@ static int64_t get_speed(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t ext
 		if (e->speed[i].rate_mbps == rate_mbps && e->speed[i].extra_ps == extra_ps)
 			return i;
 	if (e->n_speeds > UINT16_MAX ||
-	    ibcc_fab_grow(&e->speed, &e->cap_speeds, e->n_speeds + 1, sizeof(*e->speed)))
+	    ibcc_fab_grow(&e->speed, &e->cap_speeds, e->n_speeds + 1, sizeof(*e->speed)) ||
+	    ibcc_fab_grow(&e->way, &e->cap_ways, (e->n_speeds + 1) * N_WAYS, sizeof(*e->way)))
 		return -ENOMEM;
 	s = &e->speed[e->n_speeds];
 	s->rate_mbps = rate_mbps;
@@ -146,9 +147,11 @@ static int64_t get_speed(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t ext
 }
 
 /* Sets what follows when a packet of a kind is sent at a rate. */
-static void set_ways(struct speed *s, unsigned int kind, const struct way *to_hca,
-		     const struct way *to_switch)
+static void set_ways(const struct ibcc_engine *e, struct speed *s, unsigned int kind,
+		     const struct way *to_hca, const struct way *to_switch)
 {
+	struct way *way = &e->way[(s - e->speed) * N_WAYS];
+
 	if (kind >= OTHER) {
 		s->other[kind - OTHER][0] = *to_hca;
 		s->other[kind - OTHER][1] = *to_switch;
@@ -156,7 +159,7 @@ static void set_ways(struct speed *s, unsigned int kind, const struct way *to_hc
 	}
 	for (unsigned int i = 0; i < N_WAYS; i++)
 		if (!(i & WAY_CTRL) == (kind == DATA))
-			s->way[i] = i & WAY_TO_SWITCH ? *to_switch : *to_hca;
+			way[i] = i & WAY_TO_SWITCH ? *to_switch : *to_hca;
 }
 
 /* Creates the lanes of packets of one kind at one rate. Headers at switches share one lane. */
@@ -175,20 +178,22 @@ static int speed_lanes(struct ibcc_engine *e, struct speed *s, unsigned int kind
 	to_hca = (struct way){ s->pkt_ps[kind],
 			       due_at(s->pkt_ps[kind], (uint32_t)free) | TAG_OF_FREE,
 			       due_at(deliver_ps, (uint32_t)deliver),
-			       (uint8_t)free,
-			       (uint8_t)deliver,
-			       EV_DELIVER };
+			       &e->evq.lane[free],
+			       &e->evq.lane[deliver],
+			       EV_DELIVER,
+			       false };
 	to_switch = to_hca;
 	to_switch.due = due_at(e->hop_ps, LANE_ARRIVE);
-	to_switch.lane = LANE_ARRIVE;
+	to_switch.lane = &e->evq.lane[LANE_ARRIVE];
 	to_switch.event = EV_ARRIVE;
-	set_ways(s, kind, &to_hca, &to_switch);
+	set_ways(e, s, kind, &to_hca, &to_switch);
 	return 0;
 }
 
 /* Creates the lane of deliveries at one rate that are only counted (EV_QUIET). */
 static int quiet_lane(struct ibcc_engine *e, struct speed *s)
 {
+	struct way *w = &e->way[(s - e->speed) * N_WAYS];
 	int lane = s->rate_mbps && !s->extra_ps && !e->loud ? ibcc_fab_lane_new(&e->evq, EV_QUIET)
 							    : LANE_CALENDAR;
 
@@ -196,9 +201,10 @@ static int quiet_lane(struct ibcc_engine *e, struct speed *s)
 		return -ENOMEM;
 	if (lane == LANE_CALENDAR)
 		return 0;
-	s->way[0].due = due_at(s->pkt_ps[DATA] + e->link_ps, (uint32_t)lane);
-	s->way[0].lane = (uint8_t)lane;
-	s->way[0].event = EV_QUIET;
+	w->due = due_at(s->pkt_ps[DATA] + e->link_ps, (uint32_t)lane);
+	w->lane = &e->evq.lane[lane];
+	w->event = EV_QUIET;
+	w->quiet = true;
 	return 0;
 }
 
@@ -219,20 +225,22 @@ static int build_lanes(struct ibcc_engine *e)
 }
 
 /* On the few links with an extra delay, all that is sent stands in the calendar. */
-static void far_ways(const struct ibcc_engine *e, struct speed *s, unsigned int kind)
+static void far_ways(struct ibcc_engine *e, struct speed *s, unsigned int kind)
 {
+	struct lane *calendar = &e->evq.lane[LANE_CALENDAR];
 	uint64_t deliver_ps = s->pkt_ps[kind] + e->link_ps + s->extra_ps;
 	struct way to_hca = { s->pkt_ps[kind],
 			      due_at(s->pkt_ps[kind], LANE_CALENDAR) | TAG_OF_FREE,
 			      due_at(deliver_ps, LANE_CALENDAR),
-			      LANE_CALENDAR,
-			      LANE_CALENDAR,
-			      EV_DELIVER };
+			      calendar,
+			      calendar,
+			      EV_DELIVER,
+			      false };
 	struct way to_switch = to_hca;
 
 	to_switch.due = due_at(e->hop_ps + s->extra_ps, LANE_CALENDAR);
 	to_switch.event = EV_ARRIVE;
-	set_ways(s, kind, &to_hca, &to_switch);
+	set_ways(e, s, kind, &to_hca, &to_switch);
 }
 
 int64_t ibcc_fab_speed_get(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t extra_ps)
@@ -616,6 +624,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->wait);
 	for (unsigned int sl = 0; sl < 16; sl++)
 		free(e->marks[sl]);
+	free(e->way);
 	free(e->speed);
 	free(e->lid);
 	free(e->nowhere);

@@ -123,11 +123,9 @@ static inline bool lane_has_credits(const struct lane *l)
 }
 
 /* Puts an event into a lane, where none before it is later. */
-static inline void lane_push(struct ibcc_engine *e, uint32_t lane, enum ibcc_fab_event event,
+static inline void lane_push(struct ibcc_engine *e, struct lane *l, enum ibcc_fab_event event,
 			     struct coming v)
 {
-	struct lane *l = &e->evq.lane[lane];
-
 	if (l->tail == l->full && !ibcc_fab_lane_room(e, l)) {
 		ibcc_fab_lane_none(e, event, v);
 		return;
@@ -189,9 +187,8 @@ static inline uint32_t free_after(const struct lane *l, uint32_t at)
 }
 
 /* Puts a port's EV_FREE into its lane. */
-static inline void free_push(struct ibcc_engine *e, struct port *p, uint32_t lane, struct coming v)
+static inline void free_push(struct ibcc_engine *e, struct port *p, struct lane *l, struct coming v)
 {
-	struct lane *l = &e->evq.lane[lane];
 	uint64_t live = p->queued != 0;
 	uint32_t i;
 
@@ -204,10 +201,10 @@ static inline void free_push(struct ibcc_engine *e, struct port *p, uint32_t lan
 	l->ring[i] = v;
 	l->live[i >> 6] |= live << (i & 63);
 	if (l->head == l->tail) {
-		e->evq.due[lane] = live ? v.due : NEVER;
+		e->evq.due[l->watch] = live ? v.due : NEVER;
 		l->head += !live;
 	}
-	p->free_lane = (uint8_t)lane;
+	p->free_lane = l->watch;
 	p->free_at = l->tail;
 	l->tail++;
 }

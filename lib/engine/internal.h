@@ -162,17 +162,18 @@ struct outq_cong {
 
 /* What follows when a port sends a packet: the port is free again, and the packet arrives. */
 struct way {
-	_Alignas(32) uint64_t pkt_ps;
+	_Alignas(LINE_BYTES) uint64_t pkt_ps;
 	uint64_t free_due, due; /* the delays until both, with the tags of their events */
-	uint8_t free_lane, lane, event;
+	struct lane *free, *lane;
+	uint8_t event;
+	bool quiet; /* whether that is EV_QUIET */
 };
 
 /* A port's ways are chosen by flags of packet and port, at the bits that they have there. */
 enum { WAY_CTRL = PKT_CTRL, WAY_LOUD = PKT_FECN, WAY_TO_SWITCH = PORT_TO_SWITCH, N_WAYS = 8 };
 
-/* What all ports of one rate share. */
+/* What all ports of one rate share, beside their ways. */
 struct speed {
-	struct way way[N_WAYS];
 	struct way other[IBCC_OTHER_SIZES][2]; /* of kinds from OTHER on; the second: to a switch */
 	uint64_t pkt_ps[N_KINDS];              /* time on the link */
 	uint32_t rate_mbps;
@@ -355,6 +356,7 @@ struct ibcc_engine {
 	struct fab_ends *ends;       /* NULL: no connections */
 	struct vlarb_port *vlarb;    /* by port; NULL: VLs in turn */
 	struct fab_reading *reading; /* by input port; NULL: outputs do not care */
+	struct way *way; /* N_WAYS by speed */
 	struct speed *speed;
 	bool plain; /* see tx.h */
 	enum control control;
@@ -366,7 +368,7 @@ struct ibcc_engine {
 	bool one_speed;   /* all links have one rate */
 	bool maps;        /* some switch has a table of SLs to VLs */
 	uint32_t n_vls;
-	uint32_t n_speeds, cap_speeds, n_rates; /* n_rates: speeds that are not 0 */
+	uint32_t n_speeds, cap_speeds, cap_ways, n_rates; /* n_rates: speeds that are not 0 */
 	uint32_t n_kinds; /* in use */
 	uint32_t blocks[N_KINDS], bytes[N_KINDS];
 	uint64_t hop_ps;    /* first bit sent to eligible for output at a switch */

@@ -168,10 +168,10 @@ static void count_quiet(struct ibcc_engine *e, const struct coming *v)
 void ibcc_fab_quiet_count(struct ibcc_engine *e, uint64_t before)
 {
 	for (uint32_t i = 0; i < e->n_speeds; i++) {
-		const struct way *w = &e->speed[i].way[0];
-		struct lane *l = &e->evq.lane[w->lane];
+		const struct way *w = &e->way[i * N_WAYS];
+		struct lane *l = w->lane;
 
-		if (w->event != EV_QUIET)
+		if (!w->quiet)
 			continue;
 		for (; l->head != l->tail && coming_ps(lane_ahead(l, 0)) < before; l->head++) {
 			__builtin_prefetch(&e->pkt[lane_ahead(l, 8)->index]);

@@ -152,7 +152,7 @@ static inline void credit_return(struct ibcc_engine *e, const struct pkt *k)
 	uint32_t credit = credit_lies(e, credit_of(e, k, e->now_ps, false), e->now_ps);
 
 	if (credit != NO_CREDIT)
-		lane_push(e, LANE_RETURN, EV_CREDIT,
+		lane_push(e, &e->evq.lane[LANE_RETURN], EV_CREDIT,
 			  (struct coming){ due_at(e->now_ps, 0), NONE, credit });
 }
 
@@ -202,11 +202,11 @@ static inline uint32_t foresee(const struct ibcc_engine *e, uint32_t outq, uint3
 static ALWAYS_INLINE const struct way *way_of(const struct ibcc_engine *e, const struct port *p,
 					      const struct pkt *k, bool plain)
 {
-	const struct speed *s = &e->speed[p->speed];
-
 	if (!plain && pkt_kind(k) >= OTHER)
-		return &s->other[pkt_kind(k) - OTHER][!!(p->flags & PORT_TO_SWITCH)];
-	return &s->way[e->loud | (k->flags & (WAY_CTRL | WAY_LOUD)) | (p->flags & WAY_TO_SWITCH)];
+		return &e->speed[p->speed]
+				.other[pkt_kind(k) - OTHER][!!(p->flags & PORT_TO_SWITCH)];
+	return &e->way[p->speed * N_WAYS | e->loud | (k->flags & (WAY_CTRL | WAY_LOUD)) |
+		       (p->flags & WAY_TO_SWITCH)];
 }
 
 static inline void count_other(struct ibcc_engine *e, uint32_t port, const struct pkt *k)
@@ -232,7 +232,7 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	uint64_t free_due = (now << TAG_BITS) + w->free_due + (forwarded ? 0 : TAG_OF_HCA);
 	uint64_t due = (now << TAG_BITS) + w->due;
 	uint32_t credit = forwarded ? credit_lies(e, credit_of(e, k, end, plain), end) : NO_CREDIT;
-	bool quiet = w->event == EV_QUIET;
+	bool quiet = w->quiet;
 	uint32_t with;
 
 	p->tx[k->flags & PKT_CTRL]++;
@@ -255,7 +255,7 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	if (quiet & !!(q->flags & OUTQ_SHORT)) /* &: one branch, as `quiet` is unpredictable */
 		with = credit_lies(e, with, due >> TAG_BITS);
 	lane_push(e, w->lane, (enum ibcc_fab_event)w->event, (struct coming){ due, pkt, with });
-	free_push(e, p, w->free_lane, (struct coming){ free_due, port, credit });
+	free_push(e, p, w->free, (struct coming){ free_due, port, credit });
 }
 
 #endif

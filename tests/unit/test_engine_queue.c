@@ -108,7 +108,7 @@ static void test_lanes(void **state)
 			if (in < N && (ibcc_rng_below(&rng, 3) || in == out)) {
 				i = ibcc_rng_below(&rng, 4);
 				want[in] = (struct ref){ e->now_ps + delay[i], in };
-				lane_push(e, lane[i], EV_DELIVER,
+				lane_push(e, &e->evq.lane[lane[i]], EV_DELIVER,
 					  (struct coming){ due_at(want[in].t, lane[i]), in,
 							   NO_CREDIT });
 				in++;
@@ -152,7 +152,8 @@ static void test_lanes_end(void **state)
 		assert_in_range(lane, FIRST_LANE, MAX_LANES - 1);
 		assert_true(++n < MAX_LANES);
 	}
-	lane_push(e, LANE_CALENDAR, EV_FREE, (struct coming){ due_at(100, LANE_CALENDAR), 1, 2 });
+	lane_push(e, &e->evq.lane[LANE_CALENDAR], EV_FREE,
+		  (struct coming){ due_at(100, LANE_CALENDAR), 1, 2 });
 	assert_int_equal(ibcc_fab_evq_each(e, count_event, &left), 0);
 	assert_int_equal(left, 2);
 	e->now_ps = 100;
