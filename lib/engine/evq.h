@@ -257,11 +257,15 @@ static inline bool port_busy(const struct ibcc_engine *e, const struct port *p)
 	return p->busy_ps + (p->flags >> PORT_SENT_SHIFT & 1) > e->now_ps;
 }
 
-/* A port's EV_FREE has come. If the link went down and up meanwhile, it may be a former one. */
-static inline void port_free(const struct ibcc_engine *e, struct port *p)
+/* A port's EV_FREE has come: whether the port is free. If the link went down and up meanwhile, it
+ * may be a former one.
+ */
+static inline bool port_free(const struct ibcc_engine *e, struct port *p)
 {
-	if (p->busy_ps <= e->now_ps)
-		p->flags &= (uint8_t)~PORT_SENT;
+	if (p->busy_ps > e->now_ps)
+		return false;
+	p->flags &= (uint8_t)~PORT_SENT;
+	return true;
 }
 
 /* The calendar's first event; 0: it is empty. */

@@ -8,7 +8,7 @@
 #include "endpoint.h"
 #include "eth.h"
 #include "reads.h"
-#include "tx.h"
+#include "switch.h"
 
 /* An event takes at most this many cells and packets. Handlers that may need more (a link goes
  * down, packets are passed over) reserve them on their own.
@@ -25,8 +25,8 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 	case EV_DELIVER: ibcc_fab_hca_arrive(e, i); break;
 	case EV_QUIET: break; /* not in the calendar */
 	case EV_FREE:
-		port_free(e, &e->port[i]);
-		port_look(e, i);
+		if (port_free(e, &e->port[i]))
+			port_look(e, i);
 		break;
 	case EV_CREDIT: ibcc_fab_credits_come(e, i); break;
 	case EV_FLOW: ibcc_fab_flow_due(e, i); break;
@@ -101,7 +101,7 @@ static inline void fetch_calendar(const struct ibcc_engine *e)
 }
 
 /* Handles the next event of the lane that a tag names. */
-static inline void handle_lane(struct ibcc_engine *e, uint32_t tag)
+static ALWAYS_INLINE void handle_lane(struct ibcc_engine *e, uint32_t tag, bool plain)
 {
 	uint32_t lane = lane_of(tag), port;
 	const struct lane *l = &e->evq.lane[lane];
@@ -110,22 +110,25 @@ static inline void handle_lane(struct ibcc_engine *e, uint32_t tag)
 		uint32_t to = lane_ahead(l, 0)->with;
 
 		fetch_arrival(e, l);
-		ibcc_fab_arrive(e, lane_pop(&e->evq, lane), to);
+		arrive(e, lane_pop(&e->evq, lane), to, plain);
 	} else if (l->event == EV_FREE) {
 		fetch_free(e, l);
 		port = free_pop(&e->evq, lane);
-		port_free(e, &e->port[port]);
+		if (!port_free(e, &e->port[port]))
+			return;
 		if (tag & TAG_OF_HCA)
 			ibcc_fab_hca_send(e, port);
-		else
+		else if (!plain)
 			ibcc_fab_switch_send(e, port);
+		else if (e->port[port].queued)
+			send_vl(e, port, 0, true);
 	} else {
 		fetch_delivery(e, l);
 		ibcc_fab_hca_arrive(e, lane_pop(&e->evq, lane));
 	}
 }
 
-int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
+static ALWAYS_INLINE int run(struct ibcc_engine *e, uint64_t until_ps, bool plain)
 {
 	uint64_t n = 0, end;
 
@@ -150,7 +153,7 @@ int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
 		e->now_ps = due >> TAG_BITS;
 		n++;
 		if (lane_of(tag)) {
-			handle_lane(e, tag);
+			handle_lane(e, tag, plain);
 			continue;
 		}
 		arg = calendar_pop(e);
@@ -159,6 +162,13 @@ int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
 	}
 	e->events += n;
 	return e->err;
+}
+
+int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
+{
+	if (e->plain)
+		return run(e, until_ps, true);
+	return run(e, until_ps, false);
 }
 
 uint64_t ibcc_engine_now_ps(const struct ibcc_engine *e)
