@@ -538,6 +538,8 @@ static int build(struct ibcc_engine *e, const struct ibcc_topo *t, const struct 
 	rc = ibcc_paths_build(e);
 	if (rc)
 		return rc;
+	for (unsigned int i = 0; i < HCA_STEPS; i++)
+		e->hca_ahead[i] = e->hca[0].port;
 	e->all_qps = e->paths || e->slot_by_qp || e->dcqcn;
 	rc = ibcc_reads_build(e);
 	if (rc)

@@ -3,13 +3,18 @@
  * the one before fetched. run.c calls the steps a few events ahead. Nothing here changes a
  * result, except that ibcc_fab_arrive_soon() also finds the packet's output.
  */
+#include <string.h>
+
 #include "qps.h"
 #include "tx.h"
 #include "voq.h"
 
 void ibcc_fab_arrive_later(const struct ibcc_engine *e, const struct coming *v)
 {
-	__builtin_prefetch(e->place[v->with & PLACE_MASK].out + e->pkt[v->index].dlid);
+	const struct pkt *k = &e->pkt[v->index];
+
+	__builtin_prefetch(e->place[v->with & PLACE_MASK].out + k->dlid);
+	__builtin_prefetch(&e->arrived[k->from]);
 }
 
 void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v)
@@ -26,59 +31,76 @@ void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v)
 	__builtin_prefetch(&e->voq[outq * e->n_slots + slot_of(e, to, k->qp)]);
 }
 
+/* The queue whose turn it is, or the one that was served last if none holds packets. Like all here,
+ * it asks no questions that the processor cannot predict: a wrong guess costs more than it fetches.
+ */
+static inline uint32_t turn_ahead(const struct ibcc_engine *e, uint32_t outq)
+{
+	const struct outq *q = &e->outq[outq];
+
+	if (e->far_holds)
+		return q->holds ? voq_turn(e, outq) : q->served;
+	return bit_after(q->holds | 1ull << q->served, q->served);
+}
+
 void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port)
 {
 	uint32_t outq = port * e->n_vls;
 
-	if (e->outq[outq].holds)
-		__builtin_prefetch(&e->voq[outq * e->n_slots + voq_turn(e, outq)]);
+	__builtin_prefetch(&e->voq[outq * e->n_slots + turn_ahead(e, outq)]);
 }
 
 void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port)
 {
-	uint32_t outq = port * e->n_vls;
+	uint32_t outq = port * e->n_vls, pkt = voq_first(e, outq, turn_ahead(e, outq));
 
-	if (e->outq[outq].holds)
-		__builtin_prefetch(&e->pkt[voq_first(e, outq, voq_turn(e, outq))]);
+	__builtin_prefetch(&e->pkt[either(pkt != NONE, pkt, 0)]);
 }
 
-void ibcc_fab_hca_soon(const struct ibcc_engine *e, uint32_t port, unsigned int step)
+/* What an adapter will most likely send next. */
+static inline const struct group *group_ahead(const struct ibcc_engine *e, const struct hca *h)
 {
-	const struct port *p = &e->port[port];
+	return &e->group[h->group[__builtin_ctz(h->data_sls)]];
+}
+
+static inline const struct flow *flow_ahead(const struct ibcc_engine *e, const struct group *g)
+{
+	uint32_t id = g->n_ready ? g->ready[1].id : 0;
+
+	return &e->flow[id & READY_QP ? 0 : id];
+}
+
+/* Each adapter's port goes through six steps, one whenever another one comes into sight. */
+void ibcc_fab_hca_soon(struct ibcc_engine *e, uint32_t port)
+{
+	uint32_t *at = e->hca_ahead;
 	const struct group *g;
-	const struct flow *f;
 	const struct hca *h;
 
-	if ((p->flags & (PORT_SWITCH | PORT_UP)) != PORT_UP)
-		return;
-	h = &e->hca[p->owner];
-	if (!step) {
-		__builtin_prefetch(h);
-		__builtin_prefetch(&h->group);
-		return;
+	__builtin_prefetch(&e->port[port]);
+	h = &e->hca[e->port[at[0]].owner];
+	__builtin_prefetch(h);
+	__builtin_prefetch(&h->group);
+	h = &e->hca[e->port[at[1]].owner];
+	if (h->data_sls)
+		__builtin_prefetch(group_ahead(e, h));
+	h = &e->hca[e->port[at[2]].owner];
+	if (h->data_sls)
+		__builtin_prefetch(group_ahead(e, h)->ready);
+	h = &e->hca[e->port[at[3]].owner];
+	if (h->data_sls) {
+		g = group_ahead(e, h);
+		__builtin_prefetch(flow_ahead(e, g));
+		__builtin_prefetch(&flow_ahead(e, g)->sent);
 	}
-	if (!h->data_sls)
-		return;
-	g = &e->group[h->group[__builtin_ctz(h->data_sls)]];
-	if (step == 1) {
-		__builtin_prefetch(g);
-		return;
-	}
-	if (step == 2) {
-		__builtin_prefetch(g->ready);
-		return;
-	}
-	if (!g->n_ready || g->ready[1].id & READY_QP)
-		return;
-	f = &e->flow[g->ready[1].id];
-	if (step == 3) {
-		__builtin_prefetch(f);
-		__builtin_prefetch(&f->sent);
-		return;
-	}
-	__builtin_prefetch(&e->lid[f->dst]);
-	if (g->qp)
+	h = &e->hca[e->port[at[4]].owner];
+	if (h->data_sls) {
+		g = group_ahead(e, h);
+		__builtin_prefetch(&e->lid[flow_ahead(e, g)->dst]);
 		__builtin_prefetch(g->qp);
+	}
+	memmove(at + 1, at, (HCA_STEPS - 1) * sizeof(*at));
+	at[0] = port;
 }
 
 void ibcc_fab_flow_due_soon(const struct ibcc_engine *e, uint32_t flow)

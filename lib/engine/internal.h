@@ -325,6 +325,8 @@ struct vlarb_port;
 struct fab_reading;
 struct messages;
 
+#define HCA_STEPS 5u
+
 struct ibcc_engine {
 	uint64_t now_ps;
 	struct cell *cell;
@@ -377,6 +379,7 @@ struct ibcc_engine {
 	uint32_t least_buffer_bytes;
 	int32_t plenty; /* blocks of credits that end being short: half of that */
 	struct evq evq;
+	uint32_t hca_ahead[HCA_STEPS]; /* adapters' ports that will send soon (fetch.c) */
 	uint32_t free_cell, n_free_cells, cap_cells, free_pkt, n_free_pkts, cap_pkts;
 	uint32_t n_ports, n_outqs, n_voqs, n_sw, n_hca;
 	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, cap_spec, n_scen, cap_scen;
@@ -499,8 +502,7 @@ void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v);
 void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port);
 void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port);
 /* What a channel adapter's port will send; nothing for others. */
-#define HCA_SOON_STEPS 5u
-void ibcc_fab_hca_soon(const struct ibcc_engine *e, uint32_t port, unsigned int step);
+void ibcc_fab_hca_soon(struct ibcc_engine *e, uint32_t port);
 void ibcc_fab_hca_arrive_soon(const struct ibcc_engine *e, uint32_t pkt);
 void ibcc_fab_flow_due_soon(const struct ibcc_engine *e, uint32_t flow);
 

@@ -49,7 +49,7 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 #define STEP     3u
 #define MID      (2 * STEP)
 #define NEAR     STEP
-#define HCA_STEP 2u
+#define HCA_FAR  40u
 
 static inline void fetch_arrival(const struct ibcc_engine *e, const struct lane *l)
 {
@@ -65,7 +65,7 @@ static inline void fetch_arrival(const struct ibcc_engine *e, const struct lane 
 	}
 }
 
-static inline void fetch_free(const struct ibcc_engine *e, const struct lane *l)
+static inline void fetch_free(struct ibcc_engine *e, const struct lane *l)
 {
 	uint32_t far = lane_ahead(l, FAR)->index;
 
@@ -75,12 +75,8 @@ static inline void fetch_free(const struct ibcc_engine *e, const struct lane *l)
 		return;
 	ibcc_fab_free_later(e, lane_ahead(l, MID)->index);
 	ibcc_fab_free_soon(e, lane_ahead(l, NEAR)->index);
-	for (unsigned int i = 0; i < HCA_SOON_STEPS; i++) {
-		const struct coming *v = lane_ahead(l, FAR - 1 - i * HCA_STEP);
-
-		if (v->with == NO_CREDIT) /* it forwarded nothing */
-			ibcc_fab_hca_soon(e, v->index, i);
-	}
+	if (lane_ahead(l, HCA_FAR)->due & TAG_OF_HCA)
+		ibcc_fab_hca_soon(e, lane_ahead(l, HCA_FAR)->index);
 }
 
 static inline void fetch_delivery(const struct ibcc_engine *e, const struct lane *l)

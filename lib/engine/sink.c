@@ -176,6 +176,7 @@ void ibcc_fab_quiet_count(struct ibcc_engine *e, uint64_t before)
 		for (; l->head != l->tail && coming_ps(lane_ahead(l, 0)) < before; l->head++) {
 			__builtin_prefetch(&e->pkt[lane_ahead(l, 8)->index]);
 			__builtin_prefetch(&e->flow[e->pkt[lane_ahead(l, 4)->index].flow].sent);
+			__builtin_prefetch(&e->arrived[e->pkt[lane_ahead(l, 4)->index].from]);
 			count_quiet(e, lane_ahead(l, 0));
 		}
 	}
