@@ -109,12 +109,12 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->dest = calloc(e->n_hca + 1, sizeof(*e->dest));
 	e->answering = calloc(e->n_hca + 1, sizeof(*e->answering));
 	e->island = calloc(e->topo->n_nodes + 1u, sizeof(*e->island));
-	e->far_apart =
-		e->n_ports * (sizeof(*e->port) + sizeof(*e->arrived)) + e->n_outqs * sizeof(*e->outq) >
-		CACHE_BYTES;
-	if (!e->port || !e->peer || !e->arrived || !e->place || !e->outq || !e->stat || !e->cong || (e->n_vls > 1 && !e->wait) ||
-	    !e->lid || !e->voq || !e->sw || !e->hca || !e->hca_cc || !e->dest || !e->answering ||
-	    !e->island)
+	e->far_apart = e->n_ports * (sizeof(*e->port) + sizeof(*e->arrived)) +
+			       e->n_outqs * sizeof(*e->outq) >
+		       CACHE_BYTES;
+	if (!e->port || !e->peer || !e->arrived || !e->place || !e->outq || !e->stat || !e->cong ||
+	    (e->n_vls > 1 && !e->wait) || !e->lid || !e->voq || !e->sw || !e->hca || !e->hca_cc ||
+	    !e->dest || !e->answering || !e->island)
 		return -ENOMEM;
 	if (e->n_slots > VOQ_WORD) {
 		e->far_holds = calloc((size_t)e->n_outqs * FAR_WORDS + 1, sizeof(*e->far_holds));

@@ -181,8 +181,7 @@ static int link_set(struct ibcc_engine *e, uint32_t port, bool up)
 
 int ibcc_engine_set_link(struct ibcc_engine *e, uint32_t port, bool up)
 {
-	if (port >= e->n_ports || e->peer[port] == NONE ||
-	    !e->speed[e->port[port].speed].rate_mbps)
+	if (port >= e->n_ports || e->peer[port] == NONE || !e->speed[e->port[port].speed].rate_mbps)
 		return -EINVAL;
 	return link_set(e, port, up);
 }

@@ -74,8 +74,7 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 		.rcv_pkts = in->rx[DATA] + in->rx[CTRL],
 		.xmit_data_pkts = p->tx[DATA],
 		.rcv_data_pkts = in->rx[DATA],
-		.rcv_payload_bytes =
-			in->rx[DATA] * e->model.packet_bytes + (uint64_t)more.rx,
+		.rcv_payload_bytes = in->rx[DATA] * e->model.packet_bytes + (uint64_t)more.rx,
 		.xmit_wait_ps = p->wait_ps + since(e, up && p->queued, p->wait_since_ps),
 		.xmit_time_cong_ps = s->cong_ps + since(e, s->n_cong, s->cong_since_ps),
 		.mark_fecn = s->mark,

@@ -115,8 +115,8 @@ static bool will_send(const struct search *s, uint32_t outq)
 		return true;
 	held = s->held[next_place(e, outq)];
 	if (e->eth)
-		return s->told[port] || !e->eth->port[port].paused ||
-		       !e->eth->port[peer].stopped || held <= e->eth->port[peer].xon;
+		return s->told[port] || !e->eth->port[port].paused || !e->eth->port[peer].stopped ||
+		       held <= e->eth->port[peer].xon;
 	return held + e->blocks[pkt_kind(k)] <= buffer_bytes(e, peer) / IBCC_LINK_CREDIT_BYTES;
 }
 

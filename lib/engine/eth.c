@@ -89,8 +89,7 @@ static void tell_peer(struct ibcc_engine *e, uint32_t in_port, uint64_t t, bool 
 
 	x->stopped = stop;
 	x->pauses += stop;
-	evq_push(e, t + e->credit_ps, EV_PAUSE,
-		 e->peer[in_port] << 1 | (stop ? PAUSE_STOP : 0));
+	evq_push(e, t + e->credit_ps, EV_PAUSE, e->peer[in_port] << 1 | (stop ? PAUSE_STOP : 0));
 }
 
 bool ibcc_eth_admit(struct ibcc_engine *e, uint32_t pkt)

@@ -276,6 +276,27 @@ static inline uint32_t calendar_ahead(const struct ibcc_engine *e)
 	return c == NONE ? 0 : e->cell[c].arg;
 }
 
+/* The bucket of the present time has become empty. The next one is most often near. */
+static inline void calendar_next(struct ibcc_engine *e)
+{
+	struct evq *q = &e->evq;
+	uint32_t i = (uint32_t)q->cur & (q->n_buckets - 1), d;
+	uint64_t near = q->bits[i >> 6] & ~1ull << (i & 63);
+
+	if (!near) {
+		ibcc_fab_evq_advance(e);
+		return;
+	}
+	d = (uint32_t)__builtin_ctzll(near) - (i & 63);
+	if (q->n_far && (q->far[0].t >> q->shift) - q->cur - d < q->n_buckets) {
+		ibcc_fab_evq_advance(e);
+		return;
+	}
+	q->bits[i >> 6] &= ~(1ull << (i & 63));
+	q->cur += d;
+	q->due[LANE_CALENDAR] = e->cell[q->bucket[i + d].head].t;
+}
+
 /* Takes the calendar's first event. */
 static inline uint32_t calendar_pop(struct ibcc_engine *e)
 {
@@ -292,7 +313,7 @@ static inline uint32_t calendar_pop(struct ibcc_engine *e)
 	if (b->head != NONE)
 		q->due[LANE_CALENDAR] = e->cell[b->head].t;
 	else
-		ibcc_fab_evq_advance(e);
+		calendar_next(e);
 	arg = e->cell[c].arg;
 	cell_give(e, c);
 	return arg;

@@ -42,8 +42,9 @@ struct pkt {
 	uint64_t born_ps; /* first bit on the source's link; of an ACK or CNP, ready to be sent */
 	uint32_t next;    /* in the queue it stands in */
 	uint32_t flow;
-	uint32_t qp;   /* queue pair; or BARE_QP | destination port if the pair has no state */
-	uint32_t from; /* port that sent it last: its link and the buffer at the other end hold it */
+	uint32_t qp; /* queue pair; or BARE_QP | destination port if the pair has no state */
+	uint32_t
+		from; /* port that sent it last: its link and the buffer at the other end hold it */
 	uint16_t dlid;
 	uint8_t sl;
 	uint8_t vl;     /* whose buffer it occupies at that port */
@@ -332,7 +333,7 @@ struct ibcc_engine {
 	struct cell *cell;
 	struct pkt *pkt;
 	struct port *port;
-	uint32_t *peer;        /* by port: the other end of its link, or NONE */
+	uint32_t *peer;          /* by port: the other end of its link, or NONE */
 	struct arrived *arrived; /* by port that sends */
 	struct place *place;
 	struct outq *outq;
@@ -358,7 +359,7 @@ struct ibcc_engine {
 	struct fab_ends *ends;       /* NULL: no connections */
 	struct vlarb_port *vlarb;    /* by port; NULL: VLs in turn */
 	struct fab_reading *reading; /* by input port; NULL: outputs do not care */
-	struct way *way; /* N_WAYS by speed */
+	struct way *way;             /* N_WAYS by speed */
 	struct speed *speed;
 	bool plain; /* see tx.h */
 	enum control control;
@@ -371,7 +372,7 @@ struct ibcc_engine {
 	bool maps;        /* some switch has a table of SLs to VLs */
 	uint32_t n_vls;
 	uint32_t n_speeds, cap_speeds, cap_ways, n_rates; /* n_rates: speeds that are not 0 */
-	uint32_t n_kinds; /* in use */
+	uint32_t n_kinds;                                 /* in use */
 	uint32_t blocks[N_KINDS], bytes[N_KINDS];
 	uint64_t hop_ps;    /* first bit sent to eligible for output at a switch */
 	uint64_t link_ps;   /* propagation */

@@ -43,13 +43,13 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 }
 
 /* How many events ahead in a lane memory is fetched into the cache: what an event names, what that
- * leads to, and so on.
+ * leads to, and so on. An adapter's port leads further than a switch's.
  */
-#define FAR      12u
-#define STEP     3u
-#define MID      (2 * STEP)
-#define NEAR     STEP
-#define HCA_FAR  40u
+#define FAR     12u
+#define STEP    3u
+#define MID     (2 * STEP)
+#define NEAR    STEP
+#define HCA_FAR 40u
 
 static inline void fetch_arrival(const struct ibcc_engine *e, const struct lane *l)
 {
@@ -124,6 +124,8 @@ static ALWAYS_INLINE void handle_lane(struct ibcc_engine *e, uint32_t tag, bool 
 	}
 }
 
+/* Runs until a time; `plain` as in tx.h. For the plain model, what a switch does is part of the loop.
+ */
 static ALWAYS_INLINE int run(struct ibcc_engine *e, uint64_t until_ps, bool plain)
 {
 	uint64_t n = 0, end;
@@ -162,9 +164,7 @@ static ALWAYS_INLINE int run(struct ibcc_engine *e, uint64_t until_ps, bool plai
 
 int ibcc_engine_run(struct ibcc_engine *e, uint64_t until_ps)
 {
-	if (e->plain)
-		return run(e, until_ps, true);
-	return run(e, until_ps, false);
+	return e->plain ? run(e, until_ps, true) : run(e, until_ps, false);
 }
 
 uint64_t ibcc_engine_now_ps(const struct ibcc_engine *e)

@@ -13,10 +13,10 @@
  *
  * switch.h has what every packet passes; this file has the rest.
  */
+#include "switch.h"
 #include "dcqcn.h"
 #include "eth.h"
 #include "paths.h"
-#include "switch.h"
 #include "vlarb.h"
 
 /* Marks a packet (FECN) that leaves an output in congested state, by the rules of annex A10. The

@@ -84,7 +84,8 @@ static ALWAYS_INLINE bool may_pass(struct ibcc_engine *e, const struct port *out
 	/* The sign of both, as a compiler makes two branches of two comparisons. */
 	int64_t may = (int64_t)(e->now_ps - out->busy_ps) | -(int64_t)out->queued;
 
-	return may >= 0 && (plain || (!e->eth && !e->vlarb && !e->reading)) && credits_ok(e, q, kind);
+	return may >= 0 && (plain || (!e->eth && !e->vlarb && !e->reading)) &&
+	       credits_ok(e, q, kind);
 }
 
 /* The VL that a packet leaves on; n_vls or more: there is none for it. */
@@ -138,7 +139,8 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t t
 	    ibcc_fab_hold(e, pkt, out))
 		return;
 	vl = vl_of(e, k, out, k->sl, plain);
-	if ((!plain || e->maps) && vl >= e->n_vls) { /* a VL that is not there, or 15: discarded (IBA vol. 1, 7.6.6) */
+	if ((!plain || e->maps) &&
+	    vl >= e->n_vls) { /* a VL that is not there, or 15: discarded (IBA vol. 1, 7.6.6) */
 		ibcc_fab_discard(e, pkt);
 		return;
 	}
@@ -167,8 +169,9 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t t
 	outq_add(e, o, vl, 1, plain);
 	if (port_busy(e, out))
 		free_wake(e, out);
-	else
+	else if (!plain || !(q->flags & OUTQ_WANT) || q->credits >= (int32_t)e->blocks[kind])
 		ibcc_fab_switch_send(e, o);
+	/* Otherwise neither the packet that waited for credits has them nor this one. */
 }
 
 #endif
