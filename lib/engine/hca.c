@@ -20,6 +20,7 @@
 #include "paths.h"
 #include "qps.h"
 #include "ready.h"
+#include "traffic.h"
 #include "tx.h"
 #include "vlarb.h"
 
@@ -409,7 +410,7 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 		e->pkt[pkt].clock = messages_send(e, f);
 	if (!has_ends(e) || !ibcc_ends_sent(e, flow, pkt)) {
 		f->sent++;
-		ibcc_fab_head_take(e, f);
+		head_take(e, f);
 	}
 	f->turn = ++h->turn;
 	ready = !gated && flow_ready(e, flow, &due);

@@ -275,16 +275,18 @@ struct flow {
 	 * arrival times of what they accepted.
 	 */
 	struct arrivals head;
-	uint64_t gap_ps, stop_ps;
-	uint64_t rng; /* chooses destinations */
+	uint64_t gap_ps, stop_ps; /* NEVER: it does not end */
+	uint64_t rng;             /* chooses destinations */
 	/* The second line: what else is needed for each packet. */
-	uint32_t ring_cap;
-	uint8_t kind; /* enum ibcc_arrivals */
+	uint32_t n_choices; /* uniform: destinations without those that are left out */
+	uint8_t kind;       /* enum ibcc_arrivals */
 	uint8_t sl;
 	bool uniform;             /* to all others */
 	uint8_t size : KIND_BITS; /* the kind of its packets */
 	bool on_off : 1;          /* packets come only at times */
-	/* direct: head.next_ps is all there is to know; part: its island is not all hosts. */
+	/* direct: head.next_ps says when its next packet is due, and a paced flow's queue has no
+	 * limit; part: its island is not all hosts.
+	 */
 	bool direct : 1, part : 1;
 	uint64_t sent, received, latency_ps;
 	uint32_t left_out[2];          /* of its destinations: positions in rising order, or NONE */
@@ -294,7 +296,7 @@ struct flow {
 	/* The rest. */
 	uint64_t fecn, becn, dropped;
 	uint32_t dests, n_dests; /* its island's part of the list of destinations */
-	uint32_t n_deferred, ring_at, ring_n;
+	uint32_t n_deferred, ring_at, ring_n, ring_cap;
 	uint64_t *ring;
 	struct arrivals offer;
 	bool stalled; /* closed loop: waits for a message to be complete */
@@ -557,7 +559,6 @@ static inline uint64_t head_ps(struct ibcc_engine *e, struct flow *f)
 		return f->head.next_ps;
 	return ibcc_fab_head_ps(e, f);
 }
-void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f);
 int ibcc_fab_sort_dests(struct ibcc_engine *e);
 uint32_t ibcc_fab_pick_dst(struct ibcc_engine *e, struct flow *f);
 /* Closed loop: the source knows that a packet is delivered or lost. _done() wakes the flow, too. */

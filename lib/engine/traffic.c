@@ -10,12 +10,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <ibcc/rng.h>
-
 #include "endpoint.h"
 #include "evq.h"
 #include "messages.h"
-#include "qps.h"
+#include "traffic.h"
 
 /* The first time from t on at which packets may come. */
 static uint64_t on_time(const struct flow *f, uint64_t t)
@@ -28,13 +26,11 @@ static uint64_t on_time(const struct flow *f, uint64_t t)
 	return phase < f->on_ps ? t : t - phase + f->on_ps + f->off_ps;
 }
 
-/* t plus a gap. Gaps run only in times that are on, so that the rate in those times is as given. */
-static uint64_t add_on_time(const struct flow *f, uint64_t t, uint64_t gap)
+/* Gaps run only in times that are on, so that the rate in those times is as given. */
+uint64_t ibcc_fab_add_on_time(const struct flow *f, uint64_t t, uint64_t gap)
 {
 	uint64_t left;
 
-	if (!f->on_off)
-		return t + gap;
 	while (gap) {
 		t = on_time(f, t);
 		left = f->on_ps - (t - f->start_ps) % (f->on_ps + f->off_ps);
@@ -44,20 +40,6 @@ static uint64_t add_on_time(const struct flow *f, uint64_t t, uint64_t gap)
 		gap -= left;
 	}
 	return on_time(f, t);
-}
-
-/* The time of the next arrival: after a fixed or an exponentially distributed gap, or NEVER after
- * the flow's end.
- */
-static void arrivals_next(const struct ibcc_engine *e, const struct flow *f, struct arrivals *a)
-{
-	if (f->kind == IBCC_ARRIVALS_EXPONENTIAL)
-		a->next_ps = add_on_time(f, a->next_ps,
-					 ibcc_rng_exponential(e->exp_table, &a->rng, f->gap_ps));
-	else
-		a->next_ps = add_on_time(f, a->next_ps, f->gap_ps);
-	if (f->stop_ps && a->next_ps >= f->stop_ps)
-		a->next_ps = NEVER;
 }
 
 /* Counts arrivals up to now; finite queues accept them or not. */
@@ -121,7 +103,7 @@ static uint64_t unpaced_ps(struct ibcc_engine *e, struct flow *f)
 {
 	uint64_t on;
 
-	if (f->stop_ps && e->now_ps >= f->stop_ps)
+	if (e->now_ps >= f->stop_ps)
 		return NEVER;
 	on = on_time(f, e->now_ps);
 	if (on > e->now_ps)
@@ -166,45 +148,11 @@ int ibcc_fab_sort_dests(struct ibcc_engine *e)
 	return rc;
 }
 
-/* The destinations of a uniform flow: the hosts of its island. Few fabrics have more than one
- * island; with one, the first two cache lines of struct flow suffice.
- */
-static const uint32_t *dests(const struct ibcc_engine *e, const struct flow *f)
-{
-	return f->part ? e->dest + f->dests : e->dest;
-}
-
 static uint32_t n_dests(const struct ibcc_engine *e, const struct flow *f)
 {
 	return f->part ? f->n_dests : e->n_dest;
 }
 
-/* Destinations without those that are left out. */
-static uint32_t n_choices(const struct ibcc_engine *e, const struct flow *f)
-{
-	return n_dests(e, f) - (f->left_out[0] != NONE) - (f->left_out[1] != NONE);
-}
-
-/* A random destination. left_out[] is in rising order, so skipping is two additions. */
-static uint32_t random_dst(const struct ibcc_engine *e, struct flow *f)
-{
-	uint32_t at = ibcc_rng_below(&f->rng, n_choices(e, f));
-
-	at += at >= f->left_out[0];
-	at += at >= f->left_out[1];
-	return dests(e, f)[at];
-}
-
-/* Draws a destination two packets ahead, so that its data can be fetched into the cache. */
-static void draw_dst(const struct ibcc_engine *e, struct flow *f)
-{
-	head_to(e, f, f->ahead[0]);
-	f->ahead[0] = f->ahead[1];
-	f->ahead[1] = random_dst(e, f);
-}
-
-/* The packet at the head of a flow's queue is sent or passed over: the next one becomes the head.
- */
 void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
 {
 	if (!ibcc_arrivals_paced(f->kind)) {
@@ -216,8 +164,7 @@ void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
 	} else {
 		arrivals_next(e, f, &f->head);
 	}
-	if (f->uniform &&
-	    (f->window ? f->sent % f->message_pkts == 0 : f->kind != IBCC_ARRIVALS_BACKLOGGED))
+	if (f->uniform && (!f->window || f->sent % f->message_pkts == 0))
 		draw_dst(e, f);
 }
 
@@ -302,7 +249,8 @@ static int leave_out(const struct ibcc_engine *e, struct flow *f, const char *no
 		at = NONE;
 	f->left_out[0] = at < self ? at : self;
 	f->left_out[1] = at < self ? self : at;
-	return n_choices(e, f) ? 0 : -EINVAL;
+	f->n_choices = f->n_dests - (f->left_out[0] != NONE) - (f->left_out[1] != NONE);
+	return f->n_choices ? 0 : -EINVAL;
 }
 
 /* Creates the groups of a port that its answers to packets of an SL need; < 0: out of memory. */
@@ -362,7 +310,7 @@ static void start(struct ibcc_engine *e, struct flow *f, const struct ibcc_flow_
 	f->offer.next_ps = from;
 	if (f->kind == IBCC_ARRIVALS_EXPONENTIAL)
 		arrivals_next(e, f, &f->offer);
-	else if (f->stop_ps && from >= f->stop_ps)
+	else if (from >= f->stop_ps)
 		f->offer.next_ps = NEVER;
 	f->head = f->offer;
 	for (unsigned int i = 0; f->uniform && i < 3; i++)
@@ -377,7 +325,7 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 			  .kind = s->arrivals,
 			  .sl = s->sl,
 			  .uniform = dst_port == IBCC_NONE,
-			  .stop_ps = s->stop_ps,
+			  .stop_ps = s->stop_ps ? s->stop_ps : NEVER,
 			  .on_ps = s->on_ps,
 			  .off_ps = s->off_ps,
 			  .on_off = s->off_ps != 0 };
@@ -436,7 +384,8 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 		free(f.ring);
 		return e->err;
 	}
-	f.direct = paced && !f.ring_cap && e->model.endpoint == IBCC_ENDPOINT_DATAGRAM;
+	f.direct = e->model.endpoint == IBCC_ENDPOINT_DATAGRAM && !f.ring_cap && !f.window &&
+		   (paced || (!f.on_off && !s->stop_ps));
 	rc = f.window ? ibcc_fab_quiet_end(e) : 0;
 	if (!rc && e->model.endpoint != IBCC_ENDPOINT_DATAGRAM)
 		rc = ibcc_ends_add(e, f.offer.next_ps);
