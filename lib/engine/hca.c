@@ -19,6 +19,7 @@
 #include "messages.h"
 #include "paths.h"
 #include "qps.h"
+#include "reaction.h"
 #include "ready.h"
 #include "traffic.h"
 #include "tx.h"
@@ -30,13 +31,13 @@ static struct hca *group_hca(struct ibcc_engine *e, const struct group *g)
 }
 
 /* n more entries of a group may be sent: counts them, and wakes a busy port's EV_FREE. */
-static void group_count(struct ibcc_engine *e, const struct group *g, uint32_t n)
+static ALWAYS_INLINE void group_count(struct ibcc_engine *e, const struct group *g, uint32_t n)
 {
 	struct port *p = &e->port[g->port];
 
 	if (g->vl >= e->n_vls)
 		return;
-	outq_add(e, g->port, g->vl, n, e->plain);
+	outq_add(e, g->port, g->vl, n, false);
 	if (port_busy(e, p))
 		free_wake(e, p);
 }
@@ -99,9 +100,15 @@ static bool is_full(const struct ibcc_engine *e, uint32_t n)
 	return e->model.adapter_packets && n >= e->model.adapter_packets;
 }
 
-/* Passes over the packet of a throttled queue pair: the packet waits with the queue pair, and the
- * flow can go on to its next one. False: out of memory.
+/* Whether a flow does not wait for the queue pair of the packet at its head, but goes on to the
+ * next one.
  */
+static bool passes_over(const struct flow *f)
+{
+	return f->uniform && ibcc_arrivals_paced(f->kind);
+}
+
+/* The packet of a throttled queue pair waits with it. False: out of memory. */
 static bool defer(struct ibcc_engine *e, uint32_t flow, uint32_t qp, uint64_t arrival_ps)
 {
 	struct qp *q = &e->qp[qp];
@@ -126,6 +133,30 @@ static bool defer(struct ibcc_engine *e, uint32_t flow, uint32_t qp, uint64_t ar
 	return true;
 }
 
+/* The packet at a flow's head is deferred, or lost if its queue pair has too many. False: out of
+ * memory.
+ */
+static bool pass_over(struct ibcc_engine *e, uint32_t flow, uint32_t qp, uint64_t arrival_ps)
+{
+	struct flow *f = &e->flow[flow];
+
+	if (is_full(e, e->qp[qp].n_deferred))
+		f->refused++;
+	else if (!defer(e, flow, qp, arrival_ps))
+		return false;
+	ibcc_fab_head_take(e, f);
+	return true;
+}
+
+/* A flow sleeps until its next packet is due, or until an answer wakes it. */
+static void flow_sleep(struct ibcc_engine *e, uint32_t flow, uint64_t due)
+{
+	if (has_ends(e))
+		ibcc_ends_sleep(e, flow, due);
+	if (due != NEVER)
+		evq_push(e, due, EV_FLOW, flow);
+}
+
 static void wait_for_qp(struct ibcc_engine *e, uint32_t flow, uint32_t qp)
 {
 	struct qp *q = &e->qp[qp];
@@ -144,37 +175,30 @@ static void wait_for_qp(struct ibcc_engine *e, uint32_t flow, uint32_t qp)
  * is throttled passes it over and looks at its next one. The flow must neither sleep nor stand in
  * the heap.
  */
-static bool flow_ready(struct ibcc_engine *e, uint32_t flow, uint64_t *arrival_ps)
+static ALWAYS_INLINE bool flow_ready(struct ibcc_engine *e, uint32_t flow, uint64_t *arrival_ps)
 {
 	struct flow *f = &e->flow[flow];
 	uint64_t due;
 	uint32_t qp;
 
-	for (;;) {
+	do {
 		due = head_ps(e, f);
 		if (due > e->now_ps) {
-			if (has_ends(e))
-				ibcc_ends_sleep(e, flow, due);
-			if (due != NEVER)
-				evq_push(e, due, EV_FLOW, flow);
+			flow_sleep(e, flow, due);
 			return false;
 		}
 		if (f->uniform && f->kind == IBCC_ARRIVALS_BACKLOGGED)
 			head_to(e, f, ibcc_fab_pick_dst(e, f));
 		qp = head_qp(e, f);
-		if (qp == NONE || !f->uniform || !ibcc_arrivals_paced(f->kind) ||
-		    (e->qp[qp].defer == NONE && qp_rested(e, qp)))
-			break;
-		if (is_full(e, e->qp[qp].n_deferred))
-			f->refused++;
-		else if (!defer(e, flow, qp, due))
+		*arrival_ps = due;
+		if (qp == NONE ||
+		    (qp_rested(e, qp) && (e->qp[qp].defer == NONE || !passes_over(f))))
+			return true;
+		if (!passes_over(f)) {
+			wait_for_qp(e, flow, qp);
 			return false;
-		ibcc_fab_head_take(e, f);
-	}
-	*arrival_ps = due;
-	if (qp_rested(e, qp))
-		return true;
-	wait_for_qp(e, flow, qp);
+		}
+	} while (pass_over(e, flow, qp, due));
 	return false;
 }
 
@@ -248,7 +272,7 @@ void ibcc_fab_qp_due(struct ibcc_engine *e, uint32_t qp)
 	ibcc_fab_hca_send(e, port);
 }
 
-static ALWAYS_INLINE void front_pop(struct hca *h, struct group *g)
+static inline void front_pop(struct hca *h, struct group *g)
 {
 	ready_pop(g);
 	if (!g->n_ready)
@@ -260,24 +284,34 @@ static ALWAYS_INLINE uint32_t ready_qp(const struct ibcc_engine *e, uint32_t id)
 	return id & READY_QP ? id & ~READY_QP : head_qp(e, &e->flow[id]);
 }
 
+/* Takes the first entry out of a heap, which may not be sent any more. */
+static __attribute__((noinline)) void front_unready(struct ibcc_engine *e, struct group *g)
+{
+	uint32_t id = g->ready[1].id;
+
+	front_pop(group_hca(e, g), g);
+	group_uncount(e, g, 1);
+	if (id & READY_QP) {
+		e->qp[id & ~READY_QP].ready = false;
+		deferred_arm(e, id & ~READY_QP);
+	} else {
+		flow_arm(e, id);
+	}
+}
+
 /* Removes entries from the front of a heap that may not be sent any more: another flow has used
- * their queue pair, or an acknowledgement came. True if the front may be sent.
+ * their queue pair, or an acknowledgement came. True and *qp: the front may be sent, by that queue
+ * pair or NONE.
  */
-static ALWAYS_INLINE bool front_ready(struct ibcc_engine *e, struct group *g)
+static ALWAYS_INLINE bool front_ready(struct ibcc_engine *e, struct group *g, uint32_t *qp)
 {
 	while (g->n_ready) {
 		uint32_t id = g->ready[1].id;
 
-		if (qp_rested(e, ready_qp(e, id)) && (!has_ends(e) || ibcc_ends_still_due(e, id)))
+		*qp = ready_qp(e, id);
+		if (qp_rested(e, *qp) && (!has_ends(e) || ibcc_ends_still_due(e, id)))
 			return true;
-		front_pop(group_hca(e, g), g);
-		group_uncount(e, g, 1);
-		if (id & READY_QP) {
-			e->qp[id & ~READY_QP].ready = false;
-			deferred_arm(e, id & ~READY_QP);
-		} else {
-			flow_arm(e, id);
-		}
+		front_unready(e, g);
 	}
 	return false;
 }
@@ -291,17 +325,17 @@ static bool gates(const struct ibcc_engine *e, const struct group *g)
 /* Makes the queue pair of a packet that is sent now rest after it, as annex A10 has it. In SL mode
  * gate() does that for the whole SL.
  */
-static void throttle(struct ibcc_engine *e, const struct hca *h, const struct group *g,
-		     const struct pkt *k)
+static ALWAYS_INLINE void throttle(struct ibcc_engine *e, const struct hca *h,
+				   const struct group *g, const struct pkt *k, uint32_t qp,
+				   unsigned int kind)
 {
-	uint32_t qp = k->qp & BARE_QP ? NONE : k->qp;
-	uint64_t delay = g->sl_mode ? 0 : ibcc_fab_delay_ps(e, h, g, qp, pkt_kind(k));
+	uint64_t delay = g->sl_mode ? 0 : delay_ps(e, h, g, qp, kind);
 
 	if (delay)
 		qp = pkt_qp(e, k);
 	if (delay && qp != NONE)
 		e->qp[qp].ready_ps =
-			e->now_ps + e->speed[e->port[g->port].speed].pkt_ps[pkt_kind(k)] + delay;
+			e->now_ps + e->speed[e->port[g->port].speed].pkt_ps[kind] + delay;
 }
 
 /* In SL mode: no data packet of the group may be sent until the delay after the one that is sent
@@ -309,7 +343,7 @@ static void throttle(struct ibcc_engine *e, const struct hca *h, const struct gr
  */
 static void gate(struct ibcc_engine *e, struct hca *h, struct group *g, unsigned int kind)
 {
-	uint64_t delay = gates(e, g) ? ibcc_fab_delay_ps(e, h, g, NONE, kind) : 0;
+	uint64_t delay = gates(e, g) ? delay_ps(e, h, g, NONE, kind) : 0;
 
 	if (!delay)
 		return;
@@ -331,25 +365,27 @@ void ibcc_fab_gate_open(struct ibcc_engine *e, uint32_t group)
 	ibcc_fab_hca_send(e, g->port);
 }
 
-/* By itself, so that the plain way does not save registers for it. */
-static __attribute__((noinline)) void tx_other(struct ibcc_engine *e, const struct group *g,
-					       uint32_t pkt)
+/* Takes an entry's place among those that wait, and puts its packet on the link. `stays`: another
+ * entry comes in its place.
+ */
+static ALWAYS_INLINE void tx_from_hca(struct ibcc_engine *e, const struct group *g, uint32_t pkt,
+				      bool stays, bool plain)
 {
-	tx_start(e, g->port, g->vl, pkt, false, false);
-}
-
-static void tx_from_hca(struct ibcc_engine *e, const struct group *g, uint32_t pkt)
-{
-	if (e->plain)
-		tx_start(e, g->port, 0, pkt, false, true);
+	if (stays)
+		outq_wait(e, g->port, g->vl, plain);
 	else
-		tx_other(e, g, pkt);
+		outq_take(e, g->port, g->vl, plain);
+	tx_start(e, g->port, g->vl, pkt, false, plain);
 }
 
-/* Makes a flow's packet to port `dst` by a queue pair, or NONE, and throttles the latter. */
-static uint32_t packet_new(struct ibcc_engine *e, const struct hca *h, const struct group *g,
-			   uint32_t flow, uint32_t dst, uint32_t qp)
+/* Makes a flow's packet to port `dst` by a queue pair, or NONE, and throttles the latter. The plain
+ * model has annex A10 alone.
+ */
+static ALWAYS_INLINE uint32_t packet_new(struct ibcc_engine *e, const struct hca *h,
+					 const struct group *g, uint32_t flow, uint32_t dst,
+					 uint32_t qp, bool plain)
 {
+	unsigned int kind = plain ? DATA : e->flow[flow].size;
 	uint32_t pkt = pkt_take(e);
 
 	if (qp == NONE && e->all_qps) {
@@ -362,15 +398,15 @@ static uint32_t packet_new(struct ibcc_engine *e, const struct hca *h, const str
 				    .qp = qp != NONE ? qp : dst | BARE_QP,
 				    .dlid = e->lid[dst].first,
 				    .sl = g->sl };
-	if (e->n_kinds > OTHER && e->flow[flow].size)
-		e->pkt[pkt].flags = (uint8_t)(e->flow[flow].size - CTRL) << PKT_OTHER_SHIFT;
+	if (kind != DATA)
+		e->pkt[pkt].flags = (uint8_t)(kind - CTRL) << PKT_OTHER_SHIFT;
 	e->injected++;
-	if (e->paths && qp != NONE)
+	if (!plain && e->paths && qp != NONE)
 		ibcc_paths_sent(e, qp, pkt);
-	switch (e->control) {
-	case CONTROL_A10: throttle(e, h, g, &e->pkt[pkt]); break;
+	switch (plain ? CONTROL_A10 : e->control) {
+	case CONTROL_A10: throttle(e, h, g, &e->pkt[pkt], qp, kind); break;
 	case CONTROL_BCN: ibcc_bcn_sent(e, qp, pkt); break;
-	case CONTROL_DCQCN: ibcc_dcqcn_sent_by(e, qp, pkt_kind(&e->pkt[pkt])); break;
+	case CONTROL_DCQCN: ibcc_dcqcn_sent_by(e, qp, kind); break;
 	}
 	return pkt;
 }
@@ -380,12 +416,11 @@ static void send_deferred(struct ibcc_engine *e, struct hca *h, struct group *g,
 {
 	struct qp *q = &e->qp[qp];
 	uint32_t c = q->defer, flow = e->cell[c].arg;
-	uint32_t pkt = packet_new(e, h, g, flow, q->dst_port, qp);
+	uint32_t pkt = packet_new(e, h, g, flow, q->dst_port, qp, false);
 
 	e->flow[flow].sent++;
 	front_pop(h, g);
-	outq_take(e, g->port, g->vl, e->plain);
-	tx_from_hca(e, g, pkt);
+	tx_from_hca(e, g, pkt, false, false);
 	gate(e, h, g, e->flow[flow].size);
 	q->defer = e->cell[c].next;
 	cell_give(e, c);
@@ -397,33 +432,33 @@ static void send_deferred(struct ibcc_engine *e, struct hca *h, struct group *g,
 }
 
 /* Sends a flow's packet. If the next one may follow, which is most often so, the flow stays in the
- * heap and in the port's count.
+ * heap and in the port's count. `plain`: the SL is not in SL mode either.
  */
-static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uint32_t flow)
+static ALWAYS_INLINE void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g,
+				    uint32_t flow, uint32_t qp, bool plain)
 {
 	struct flow *f = &e->flow[flow];
-	uint32_t pkt = packet_new(e, h, g, flow, f->dst, head_qp(e, f)), sent_by = f->group;
-	bool gated = gates(e, g), ready;
+	uint32_t pkt = packet_new(e, h, g, flow, f->dst, qp, plain), sent_by = f->group;
+	bool gated = !plain && gates(e, g), again = false, ready, stays;
 	uint64_t due;
 
-	if (f->kind == IBCC_ARRIVALS_CLOSED && !has_ends(e))
+	if (has_ends(e))
+		again = ibcc_ends_sent(e, flow, pkt);
+	else if (f->kind == IBCC_ARRIVALS_CLOSED)
 		e->pkt[pkt].clock = messages_send(e, f);
-	if (!has_ends(e) || !ibcc_ends_sent(e, flow, pkt)) {
+	if (!again) {
 		f->sent++;
 		head_take(e, f);
 	}
 	f->turn = ++h->turn;
 	ready = !gated && flow_ready(e, flow, &due);
-	if (ready && f->group == sent_by) {
-		ready = false; /* it stays in the heap */
+	stays = ready && (plain || f->group == sent_by);
+	if (stays)
 		ready_replace(g, (struct ready){ ready_key(e, due, f->turn), flow });
-		outq_wait(e, g->port, g->vl, e->plain);
-	} else {
+	else
 		front_pop(h, g);
-		outq_take(e, g->port, g->vl, e->plain);
-	}
-	tx_from_hca(e, g, pkt);
-	if (ready) /* the path of the next packet has another SL */
+	tx_from_hca(e, g, pkt, stays, plain);
+	if (ready && !stays) /* the path of the next packet has another SL */
 		make_ready(e, &e->group[f->group], due, flow, f->turn);
 	if (gated) {
 		gate(e, h, g, f->size);
@@ -432,12 +467,13 @@ static void send_flow(struct ibcc_engine *e, struct hca *h, struct group *g, uin
 }
 
 /* Whether a group's VL is in a mask of VLs; a group whose SL maps to no VL is in none. */
-static bool is_of(const struct group *g, uint32_t vls)
+static ALWAYS_INLINE bool is_of(const struct group *g, uint32_t vls, bool plain)
 {
-	return g->vl < 32 && vls >> g->vl & 1;
+	return plain ? !g->vl : g->vl < 32 && vls >> g->vl & 1;
 }
 
-static void send_ctrl(struct ibcc_engine *e, struct hca *h, struct group *g)
+static __attribute__((noinline)) void send_ctrl(struct ibcc_engine *e, struct hca *h,
+						struct group *g)
 {
 	uint32_t pkt = g->ctrl;
 
@@ -445,8 +481,7 @@ static void send_ctrl(struct ibcc_engine *e, struct hca *h, struct group *g)
 	g->n_ctrl--;
 	if (g->ctrl == NONE)
 		h->ctrl_sls &= (uint16_t) ~(1u << g->sl);
-	outq_take(e, g->port, g->vl, e->plain);
-	tx_from_hca(e, g, pkt);
+	tx_from_hca(e, g, pkt, false, false);
 }
 
 /* The kind of the packet at the front of a group's heap. */
@@ -457,28 +492,31 @@ static unsigned int front_kind(const struct ibcc_engine *e, const struct group *
 	return e->flow[id & READY_QP ? e->cell[e->qp[id & ~READY_QP].defer].arg : id].size;
 }
 
-static void send_front(struct ibcc_engine *e, struct hca *h, struct group *g)
+static __attribute__((noinline)) void send_front(struct ibcc_engine *e, struct hca *h,
+						 struct group *g)
 {
 	uint32_t id = g->ready[1].id;
 
 	if (id & READY_QP)
 		send_deferred(e, h, g, id & ~READY_QP);
 	else
-		send_flow(e, h, g, id);
+		send_flow(e, h, g, id, ready_qp(e, id), false);
 }
 
 /* Where flows have packets of several sizes: sends the entry with the lowest key whose VL has
  * credits for it, and returns its bytes, or 0. A shorter packet does not take the credits that an
  * earlier one of its VL waits for.
  */
-static uint32_t send_sized(struct ibcc_engine *e, struct hca *h, uint32_t vls)
+static __attribute__((noinline)) uint32_t send_sized(struct ibcc_engine *e, struct hca *h,
+						     uint32_t vls)
 {
 	unsigned int sls = 0, m, kind;
+	uint32_t qp;
 
 	for (m = h->data_sls; m; m &= m - 1) {
 		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
 
-		if (is_of(g, vls) && front_ready(e, g))
+		if (is_of(g, vls, false) && front_ready(e, g, &qp))
 			sls |= m & -m;
 	}
 	while (sls) {
@@ -505,15 +543,17 @@ static uint32_t send_sized(struct ibcc_engine *e, struct hca *h, uint32_t vls)
 /* Sends the next packet among the VLs of a mask: the ACK or CNP that waits longest, or if there is
  * none, the entry with the lowest key. Returns its bytes, or 0.
  */
-static uint32_t send_of(struct ibcc_engine *e, uint32_t port, uint32_t vls)
+static ALWAYS_INLINE uint32_t send_of(struct ibcc_engine *e, uint32_t port, uint32_t vls,
+				      bool plain)
 {
 	struct hca *h = &e->hca[e->port[port].owner];
 	struct group *best = NULL;
+	uint32_t qp, best_qp = NONE;
 
 	for (unsigned int m = h->ctrl_sls; m; m &= m - 1) {
 		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
 
-		if (is_of(g, vls) && credits_ok(e, port_outq(e, port, g->vl), CTRL) &&
+		if (is_of(g, vls, plain) && credits_ok(e, port_outq(e, port, g->vl), CTRL) &&
 		    (!best || e->pkt[g->ctrl].born_ps < e->pkt[best->ctrl].born_ps))
 			best = g;
 	}
@@ -521,25 +561,39 @@ static uint32_t send_of(struct ibcc_engine *e, uint32_t port, uint32_t vls)
 		send_ctrl(e, h, best);
 		return e->bytes[CTRL];
 	}
-	if (e->n_kinds > OTHER)
+	if (!plain && e->n_kinds > OTHER)
 		return send_sized(e, h, vls);
 	for (unsigned int m = h->data_sls; m; m &= m - 1) {
 		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
 
-		if (is_of(g, vls) && front_ready(e, g) &&
-		    credits_ok(e, port_outq(e, port, g->vl), DATA) &&
-		    (!best || ready_before(&g->ready[1], &best->ready[1])))
+		if (is_of(g, vls, plain) && front_ready(e, g, &qp) &&
+		    credits_ok(e, &e->outq[outq_index(e, port, g->vl, plain)], DATA) &&
+		    (!best || ready_before(&g->ready[1], &best->ready[1]))) {
 			best = g;
+			best_qp = qp;
+		}
 	}
 	if (!best)
 		return 0;
-	send_front(e, h, best);
+	/* In the plain model, what is taken out of one heap comes into no other: `best_qp` holds.
+	 */
+	if (plain && !(best->ready[1].id & READY_QP) && !best->sl_mode)
+		send_flow(e, h, best, best->ready[1].id, best_qp, true);
+	else
+		send_front(e, h, best);
 	return e->bytes[DATA];
+}
+
+/* By itself, so that the plain way does not save registers for it. */
+static __attribute__((noinline)) uint32_t send_any(struct ibcc_engine *e, uint32_t port,
+						   uint32_t vls)
+{
+	return send_of(e, port, vls, false);
 }
 
 uint32_t ibcc_fab_hca_send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl)
 {
-	return send_of(e, port, 1u << vl);
+	return send_any(e, port, 1u << vl);
 }
 
 void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port)
@@ -550,10 +604,12 @@ void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port)
 		return;
 	if (port_busy(e, p))
 		return;
-	if (e->vlarb)
+	if (e->plain)
+		send_of(e, port, 1, true);
+	else if (e->vlarb)
 		ibcc_vlarb_send(e, port);
 	else
-		send_of(e, port, (1u << e->n_vls) - 1);
+		send_any(e, port, (1u << e->n_vls) - 1);
 }
 
 /* Queues an ACK or CNP at the port that answers. If the adapter's queue of them is full, it is

@@ -363,7 +363,7 @@ struct ibcc_engine {
 	struct fab_reading *reading; /* by input port; NULL: outputs do not care */
 	struct way *way;             /* N_WAYS by speed */
 	struct speed *speed;
-	bool plain; /* see tx.h */
+	bool plain; /* see tx.h; no path has an SL of its own either */
 	enum control control;
 	uint8_t first_sl; /* in use; > 15: none is */
 	bool stores;      /* switches wait for a packet's last bit */
@@ -535,8 +535,6 @@ void ibcc_fab_hca_drained(struct ibcc_engine *e, uint32_t hca);
 void ibcc_fab_becn(struct ibcc_engine *e, uint32_t pkt);
 /* The index that a queue pair, or NONE, is throttled by. */
 uint16_t ibcc_fab_ccti(const struct ibcc_engine *e, const struct group *g, uint32_t qp);
-uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, const struct group *g,
-			   uint32_t qp, unsigned int kind);
 /* Passes its settings on to a group. */
 void ibcc_fab_group_cc(const struct ibcc_engine *e, struct group *g);
 

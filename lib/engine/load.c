@@ -146,6 +146,7 @@ int ibcc_engine_load_paths(struct ibcc_engine *e, const struct ibcc_scenario *s)
 
 	if (!ibcc_route_has_sls(&s->sls))
 		return 0;
+	e->plain = false;
 	e->ends_are_hcas = !s->sls.datelines.n_dims;
 	e->n_ends = e->ends_are_hcas ? e->n_hca : e->n_sw;
 	at = calloc(e->n_ends + 1u, sizeof(*at));

@@ -20,6 +20,7 @@
 
 #include "evq.h"
 #include "qps.h"
+#include "reaction.h"
 
 #define TIMER_UNIT_PS (IBCC_FORMULA_TIMER_UNIT_NS * IBCC_PS_PER_NS)
 
@@ -58,33 +59,17 @@ static uint64_t fall_of(const struct ibcc_engine *e, struct group *g, uint64_t i
 	return fall;
 }
 
-/* What is kept of the index that a queue pair, or NONE, is throttled by. */
-static uint64_t fall_by(const struct ibcc_engine *e, const struct group *g, uint32_t qp)
-{
-	if (g->sl_mode)
-		return g->fall;
-	return qp == NONE ? 0 : e->qp[qp].fall;
-}
-
 uint16_t ibcc_fab_ccti(const struct ibcc_engine *e, const struct group *g, uint32_t qp)
 {
 	return (uint16_t)index_of(e, g, fall_by(e, g, qp));
 }
 
-/* How long a queue pair (or, in SL mode, the SL) rests after a packet of a kind that is sent now,
- * in ps.
- */
 uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, const struct group *g,
-			   uint32_t qp, unsigned int kind)
+			   uint64_t fall, unsigned int kind)
 {
-	uint64_t fall = fall_by(e, g, qp);
-	uint16_t ccti, entry;
+	uint16_t ccti = (uint16_t)index_of(e, g, fall);
+	uint16_t entry = h->cc->cct.entry[ccti < h->cc->cct.limit ? ccti : h->cc->cct.limit];
 
-	/* Most have no index above 0, and entry 0 has no delay on any device. */
-	if (!g->min_ccti && (g->timer ? fall <= e->now_ps : !fall))
-		return 0;
-	ccti = (uint16_t)index_of(e, g, fall);
-	entry = h->cc->cct.entry[ccti < h->cc->cct.limit ? ccti : h->cc->cct.limit];
 	return (e->speed[e->port[g->port].speed].pkt_ps[kind] >> ibcc_cct_entry_shift(entry)) *
 	       ibcc_cct_entry_mult(entry);
 }
