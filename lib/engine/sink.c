@@ -94,7 +94,7 @@ static ALWAYS_INLINE void deliver(struct ibcc_engine *e, struct hca *h, uint32_t
 	struct flow *f = &e->flow[k->flow];
 	bool becn, answers = e->model.acks;
 
-	credit_return(e, k);
+	credit_return(e, k, plain);
 	if (k->flags & PKT_CTRL) {
 		becn = k->flags & PKT_BECN;
 		f->becn += becn;
@@ -248,7 +248,7 @@ static ALWAYS_INLINE void hca_arrive(struct ibcc_engine *e, uint32_t pkt, bool p
 		return;
 	}
 	if (!is_for(e, k)) {
-		credit_return(e, k);
+		credit_return(e, k, plain);
 		ibcc_fab_drop(e, pkt, ibcc_fab_origin(e, k));
 		return;
 	}

@@ -102,7 +102,7 @@ void ibcc_fab_discard(struct ibcc_engine *e, uint32_t pkt)
 {
 	struct pkt *k = &e->pkt[pkt];
 
-	credit_return(e, k);
+	credit_return(e, k, false);
 	ibcc_fab_drop(e, pkt, ibcc_fab_origin(e, k));
 }
 
@@ -171,7 +171,7 @@ void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)
 				ibcc_dcqcn_backlog(e, outq);
 			outq_sub(e, port, vl, 1);
 			backlog_sub(e, port, q, e->bytes[kind]);
-			credit_return(e, k);
+			credit_return(e, k, false);
 			ibcc_fab_drop(e, pkt, port);
 		}
 		q->flags &= (uint8_t)~OUTQ_FRESH;

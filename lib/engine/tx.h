@@ -3,8 +3,8 @@
  * Begin with tx_start().
  *
  * What every packet passes is compiled twice: for all models, and for the plain one (one VL,
- * credits, static routes, one size of data packets), which need not ask for the rest. The argument
- * `plain` of a function is a constant at compile time.
+ * credits, static routes without SLs of their own, one size of data packets), which need not ask
+ * for the rest. The argument `plain` of a function is a constant at compile time.
  */
 #ifndef IBCC_ENGINE_TX_H
 #define IBCC_ENGINE_TX_H
@@ -147,9 +147,9 @@ static ALWAYS_INLINE uint32_t credit_lies(struct ibcc_engine *e, uint32_t credit
 }
 
 /* A packet leaves its buffer at once. */
-static inline void credit_return(struct ibcc_engine *e, const struct pkt *k)
+static ALWAYS_INLINE void credit_return(struct ibcc_engine *e, const struct pkt *k, bool plain)
 {
-	uint32_t credit = credit_lies(e, credit_of(e, k, e->now_ps, false), e->now_ps);
+	uint32_t credit = credit_lies(e, credit_of(e, k, e->now_ps, plain), e->now_ps);
 
 	if (credit != NO_CREDIT)
 		lane_push(e, &e->evq.lane[LANE_RETURN], EV_CREDIT,
