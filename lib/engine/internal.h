@@ -299,7 +299,8 @@ struct flow {
 	uint32_t n_deferred, ring_at, ring_n, ring_cap;
 	uint64_t *ring;
 	struct arrivals offer;
-	bool stalled; /* closed loop: waits for a message to be complete */
+	bool stalled;      /* closed loop: waits for a message to be complete */
+	bool omit_refused; /* as the specification has it, and gaps are exponential */
 	uint64_t start_ps, on_ps, off_ps;
 	uint64_t done;             /* closed loop: packets known to be delivered or lost */
 	struct messages *messages; /* NULL: no closed loop */

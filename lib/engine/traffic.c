@@ -42,18 +42,29 @@ uint64_t ibcc_fab_add_on_time(const struct flow *f, uint64_t t, uint64_t gap)
 	return on_time(f, t);
 }
 
-/* Counts arrivals up to now; finite queues accept them or not. */
+/* An arrival of now or earlier: finite queues accept it or not. */
+static void arrive(struct flow *f)
+{
+	f->offered++;
+	if (!f->ring_cap)
+		return;
+	if (f->ring_n + f->n_deferred < f->ring_cap)
+		f->ring[(f->ring_at + f->ring_n++) % f->ring_cap] = f->offer.next_ps;
+	else
+		f->refused++;
+}
+
+/* Counts arrivals up to now. A flow that offers hundreds of times what it may send would spend most
+ * of the engine's time on arrivals that its queue refuses, so these can be left out: then the next
+ * one comes a gap from now.
+ */
 static void offer(struct ibcc_engine *e, struct flow *f)
 {
 	while (f->offer.next_ps <= e->now_ps) {
-		f->offered++;
-		if (f->ring_cap) {
-			if (f->ring_n + f->n_deferred < f->ring_cap)
-				f->ring[(f->ring_at + f->ring_n++) % f->ring_cap] =
-					f->offer.next_ps;
-			else
-				f->refused++;
-		}
+		if (f->omit_refused && f->ring_n + f->n_deferred >= f->ring_cap)
+			f->offer.next_ps = e->now_ps;
+		else
+			arrive(f);
 		arrivals_next(e, f, &f->offer);
 	}
 }
@@ -378,6 +389,7 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 		if (!f.ring)
 			return -ENOMEM;
 		f.ring_cap = s->queue_packets;
+		f.omit_refused = s->omit_refused && s->arrivals == IBCC_ARRIVALS_EXPONENTIAL;
 	}
 	start(e, &f, s);
 	if (e->err) {

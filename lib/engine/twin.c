@@ -218,7 +218,8 @@ static int add_flow(struct ibcc_twin *w, uint32_t i)
 {
 	const struct ibcc_traffic_pair *p = &w->in.traffic->pair[i];
 	uint32_t wire = w->model.packet_bytes + w->model.header_bytes;
-	struct ibcc_flow_spec f = { .arrivals = IBCC_ARRIVALS_EXPONENTIAL };
+	struct ibcc_flow_spec f = { .arrivals = IBCC_ARRIVALS_EXPONENTIAL,
+				    .omit_refused = !w->in.dcqcn };
 	double kept = p->carried * (double)QUEUE_PS / 8e6 / wire * room(p);
 
 	if (p->demand < LEAST_MBPS)

@@ -2,6 +2,7 @@
 /* Sources that are on and off, sources in a closed loop, and percentiles of latency, by arithmetic.
  */
 #include <errno.h>
+#include <math.h>
 
 #include "ether.h"
 #include "lib/engine/latency.h"
@@ -287,6 +288,36 @@ static void test_percentiles(void **state)
 	ether_free(&x);
 }
 
+/* A place for one packet, which is free from the beginning of a packet on: the next one begins when
+ * the link is free again and another packet has come, on the mean after d + g exp(-d / g), with d
+ * the time of a packet and g the gap. It is the same whether refused packets are drawn or not, but
+ * without them as many are offered as are sent.
+ */
+static void test_refused(void **state)
+{
+	static const uint32_t permille[] = { 500, 1000, 100000 };
+
+	(void)state;
+	for (unsigned int k = 0; k < 6; k++) {
+		struct ibcc_flow_spec f = { .arrivals = IBCC_ARRIVALS_EXPONENTIAL,
+					    .load_permille = permille[k / 2],
+					    .queue_packets = 1,
+					    .omit_refused = k % 2 };
+		double d = 1.2, g = d * 1000 / f.load_permille;
+		struct ibcc_engine_flow r;
+		struct ether x;
+
+		start(&x, ETHER_MBPS);
+		add(&x, &f, ETHER_A, ETHER_C);
+		engine_run(x.e, 500000 * US);
+		r = engine_flow_read(x.e, 0);
+		assert_near((double)r.sent_pkts, 500000 / (d + g * exp(-d / g)), 0.01);
+		assert_true(r.offered_pkts - r.refused_pkts <= r.sent_pkts + 1);
+		assert_int_equal(r.refused_pkts == 0, k % 2);
+		ether_free(&x);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -294,7 +325,7 @@ int main(void)
 		cmocka_unit_test(test_on_off_means), cmocka_unit_test(test_closed),
 		cmocka_unit_test(test_window),       cmocka_unit_test(test_closed_acks),
 		cmocka_unit_test(test_closed_loss),  cmocka_unit_test(test_buckets),
-		cmocka_unit_test(test_percentiles),
+		cmocka_unit_test(test_percentiles),  cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests_name("engine_sources", tests, NULL, NULL);
