@@ -108,6 +108,11 @@ struct ibcc_prediction_in {
  * ibcc_prediction_fini() after 0. */
 int ibcc_predict(const struct ibcc_prediction_in *in, struct ibcc_prediction *p);
 
+/* Hops of packets over links that a prediction may simulate; only the shortest runs are made
+ * whatever they take. A processor simulates three to seven million of them in a second.
+ */
+#define IBCC_PREDICTION_HOPS 6000000u
+
 /* Half the width of the range of a root's own rate, as a share of the present one. A root that may
  * be anywhere in more than the whole width is open.
  */

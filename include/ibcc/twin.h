@@ -29,6 +29,11 @@ struct ibcc_twin_in {
 	 */
 	const struct ibcc_dcqcn *dcqcn;
 	uint32_t buffer_bytes; /* of each port and VL; 0: not known */
+	/* Hops of packets and answers over links, after which runs are not made longer than they
+	 * have to be. The result does not depend on the machine. 0: no limit.
+	 */
+	uint64_t most_hops;
+	bool any_demand; /* what waits has any amount to send, which fills queues at once */
 	/* CPU time of the thread, asked for after each simulated millisecond: it ends where another
 	 * one that takes as long as the last would be over `until_ns`. UINT64_MAX: end. NULL: no
 	 * limit.
@@ -45,6 +50,9 @@ struct ibcc_twin_state {
 	double *pair_us; /* by pair: mean latency of its packets, from the first bit on the link of
 			  * the source to delivery; 0 if none arrived
 			  */
+	uint64_t hops;   /* since the start of the twin */
+	uint32_t ms;     /* length of the run */
+	bool brief;      /* it was shorter than it should be: figures have more chance in them */
 };
 void ibcc_twin_state_fini(struct ibcc_twin_state *s);
 
@@ -54,13 +62,15 @@ struct ibcc_twin;
 struct ibcc_twin *ibcc_twin_new(const struct ibcc_twin_in *in, int *err);
 void ibcc_twin_free(struct ibcc_twin *w);
 
-/* The present: 12 ms of it, of which the second half is in *out. -ECANCELED: the time is over;
- * -ENOMEM. *out needs ibcc_twin_state_fini() after 0.
+/* The present: 12 ms of it, of which the second half is in *out. Where that takes more than half
+ * of the hops it is 8 ms, with any demand 4 ms. -ECANCELED: the time is over; -ENOMEM. *out needs
+ * ibcc_twin_state_fini() after 0.
  */
 int ibcc_twin_replay(struct ibcc_twin *w, struct ibcc_twin_state *out);
-/* From there on under other settings: 60 ms, of which the last third is in *out. If the time is
- * over before, 20 ms are enough, else the result is -ECANCELED. -ENOMEM. With DCQCN, whose fabrics
- * are faster by a factor of ten, it is 20 ms.
+/* From there on under other settings: 60 ms, of which the last third is in *out; or 20, 9 or 6 ms,
+ * the longest for which hops and CPU time suffice. 6 ms are made whatever hops they take. If the
+ * CPU time is over before, the result is -ECANCELED. -ENOMEM. With DCQCN, whose fabrics are faster
+ * by a factor of ten, it is 20 ms.
  */
 int ibcc_twin_try(struct ibcc_twin *w, const struct ibcc_settings *then,
 		  struct ibcc_twin_state *out);

@@ -41,6 +41,11 @@
  */
 #define ROOT_ELSEWHERE 0.0005
 
+/* Half the width of ranges is larger by this if a run was brief. Measured on drawn scenarios:
+ * doc/internals/notebook.md.
+ */
+#define BRIEF_MARGIN 0.03
+
 /* How inexact rates over a few intervals are, and what is fitted to them. */
 #define COUNTERS_OFF 0.02
 
@@ -53,6 +58,8 @@ struct predictor {
 	bool *waits;                  /* by port: an adapter's that waits now */
 	double least[IBCC_ROOTS_MAX]; /* by root: lower bound of its rate (least.h) */
 	uint64_t start_ns;
+	uint64_t hops; /* of replays so far */
+	double brief;  /* what brief runs add to half the width of ranges */
 };
 
 void ibcc_prediction_fini(struct ibcc_prediction *p)
@@ -135,17 +142,19 @@ static void set_amounts(struct predictor *r, double total, double victims)
 	struct ibcc_prediction *p = r->p;
 
 	p->total = amount(ibcc_loads_sent(r->in->now, r->in->t), total,
-			  ibcc_prediction_margin(total - 1));
-	p->victims = amount(victims_of(r, NULL), victims, ibcc_prediction_margin(victims - 1));
+			  ibcc_prediction_margin(total - 1) + r->brief);
+	p->victims = amount(victims_of(r, NULL), victims,
+			    ibcc_prediction_margin(victims - 1) + r->brief);
 }
 
 static void set_root(struct predictor *r, uint32_t i, double factor)
 {
 	const struct ibcc_traffic_root *root = &r->root[i];
 
-	r->p->root[i] = (struct ibcc_predicted_root){ root->port,
-						      amount(r->in->now->mbps[root->port], factor,
-							     IBCC_PREDICTION_ROOT_MARGIN) };
+	r->p->root[i] =
+		(struct ibcc_predicted_root){ root->port,
+					      amount(r->in->now->mbps[root->port], factor,
+						     IBCC_PREDICTION_ROOT_MARGIN + r->brief) };
 }
 
 /* Compares the replay with the counters. -EDOM: they do not agree. */
@@ -186,6 +195,7 @@ static int try_wanted(struct predictor *r, struct ibcc_twin *w, const struct ibc
 
 	if (rc)
 		return rc;
+	r->brief = now->brief || then.brief ? BRIEF_MARGIN : 0;
 	if (amounts) {
 		set_amounts(r, ratio(sum_of(r, then.pair_mbps), sum_of(r, now->pair_mbps)),
 			    ratio(victims_of(r, then.pair_mbps), victims_of(r, now->pair_mbps)));
@@ -215,6 +225,7 @@ static bool are_open(const struct predictor *r)
 /* Predicts with the packet engine, with amounts or only the roots' rates. */
 static int run_twin(struct predictor *r, bool amounts)
 {
+	uint64_t left = r->hops < IBCC_PREDICTION_HOPS ? IBCC_PREDICTION_HOPS - r->hops : 1;
 	struct ibcc_twin_in in = { .t = r->in->t,
 				   .traffic = &r->traffic,
 				   .n_roots = r->n_roots,
@@ -224,6 +235,8 @@ static int run_twin(struct predictor *r, bool amounts)
 				   .packet_bytes = r->in->packet_bytes,
 				   .dcqcn = r->in->dcqcn,
 				   .buffer_bytes = r->in->buffer_bytes,
+				   .most_hops = r->in->dcqcn ? 0 : left,
+				   .any_demand = !amounts,
 				   .cpu_ns = r->in->cpu_ns,
 				   .arg = r->in->arg,
 				   .until_ns = r->start_ns + r->in->budget_ns };
@@ -234,6 +247,7 @@ static int run_twin(struct predictor *r, bool amounts)
 	if (!w)
 		return rc;
 	rc = ibcc_twin_replay(w, &now);
+	r->hops += now.hops;
 	if (!rc)
 		rc = judge_replay(r, &now, amounts);
 	if (!rc)

@@ -2,7 +2,8 @@
 /* A twin of a live fabric: the packet engine, given the topology, the settings and the traffic
  * that was inferred from counters. ibcc_twin_replay() replays the present, to be compared with
  * the counters; ibcc_twin_try() then goes on under other settings. Both run in slices of 1 ms of
- * virtual time and stop when the CPU time is over. Begin with set_up().
+ * virtual time, are shorter where a millisecond has many packets, and stop when the CPU time is
+ * over. Begin with set_up().
  */
 #include <errno.h>
 #include <math.h>
@@ -15,14 +16,24 @@
 #include "involved.h"
 
 #define MS IBCC_PS_PER_MS
-/* Length of the replay, and the time from which on it is measured. */
-#define NOW_MS      12u
-#define NOW_FROM_MS 6u
-/* The run under the plan: its length if the CPU time allows, and the least that is accepted. */
-#define THEN_MS       60u
-#define THEN_FROM_MS  40u
-#define LEAST_MS      20u
-#define LEAST_FROM_MS 14u
+/* A part of a run that is measured, in ms from its start; a run ends with it. */
+struct span {
+	uint32_t from_ms, to_ms;
+};
+/* The replay. Queues of sources that get nearly all they demand fill slowly: before 4 ms the total
+ * is up to a third too high. Sources that have any amount fill theirs at once.
+ */
+static const struct span replay = { 6, 12 };
+static const struct span short_replay = { 4, 8 };
+static const struct span full_replay = { 2, 4 };
+/* The run under the plan: its first part always, each next one if hops and CPU time suffice.
+ * Settings are followed within a few milliseconds, so longer runs take out chance in the first
+ * place.
+ */
+static const struct span trial[] = { { 4, 6 }, { 6, 9 }, { 14, 20 }, { 40, 60 } };
+#define TRIALS (sizeof(trial) / sizeof(*trial))
+/* The part that runs under DCQCN have alone; shorter runs are brief. */
+#define WHOLE_TRIAL 2u
 /* Length of a pair's send queue, as the time in which the pair sends as much. With first come,
  * first served, full queues share a link in proportion to their lengths, which reproduces the
  * present shares; and a queue this short has little to work off under new settings.
@@ -50,7 +61,8 @@ struct ibcc_twin {
 	int64_t *flow; /* by pair: its flow in the engine, or -1 */
 	double *fluid; /* by pair: its rate if it has no packets, as nothing blocks it; else 0 */
 	struct reading from, to;
-	uint64_t asked_ns; /* CPU time when it was asked last */
+	uint64_t asked_ns;   /* CPU time when it was asked last */
+	uint64_t slice_hops; /* of the last millisecond */
 	bool stopped;
 };
 
@@ -327,32 +339,85 @@ static bool is_over(struct ibcc_twin *w)
 	return now > w->in.until_ns || last > w->in.until_ns - now;
 }
 
+static uint64_t hops_of(const struct ibcc_twin *w)
+{
+	struct ibcc_engine_totals t;
+
+	ibcc_engine_totals(w->e, &t);
+	return t.packet_hops + t.ack_hops;
+}
+
 /* Runs the engine to until_ps in slices of 1 ms, or until the CPU time is over (w->stopped). */
 static int go_on(struct ibcc_twin *w, uint64_t until_ps)
 {
 	int rc = 0;
 
 	while (!rc && !w->stopped && ibcc_engine_now_ps(w->e) < until_ps) {
+		uint64_t before = hops_of(w);
+
 		rc = ibcc_engine_run(w->e, ibcc_engine_now_ps(w->e) + MS);
+		w->slice_hops = hops_of(w) - before;
 		w->stopped = is_over(w);
 	}
 	return rc;
 }
 
+/* Whether a run to until_ps needs no more than so many hops, if each slice needs as many as the
+ * last one.
+ */
+static bool fits(const struct ibcc_twin *w, uint64_t until_ps, uint64_t most)
+{
+	uint64_t slices = (until_ps - ibcc_engine_now_ps(w->e)) / MS;
+
+	return !most || hops_of(w) + slices * w->slice_hops <= most;
+}
+
+/* Runs on to the end of a span from `start` and replaces *out by what is measured there; leaves it
+ * if the CPU time is over before.
+ */
+static int measure(struct ibcc_twin *w, uint64_t start, const struct span *s, bool brief,
+		   struct ibcc_twin_state *out)
+{
+	int rc = go_on(w, start + s->from_ms * MS);
+
+	if (rc || w->stopped)
+		return rc;
+	read_all(w, &w->from);
+	rc = go_on(w, start + s->to_ms * MS);
+	if (rc || w->stopped)
+		return rc;
+	read_all(w, &w->to);
+	ibcc_twin_state_fini(out);
+	out->ms = s->to_ms;
+	out->brief = brief;
+	out->hops = hops_of(w);
+	return state_of(w, out);
+}
+
+/* Gives a state that was measured, or the reason why there is none. */
+static int finish(struct ibcc_twin_state *out, int rc)
+{
+	if (!rc && !out->ms)
+		rc = -ECANCELED;
+	if (rc)
+		ibcc_twin_state_fini(out);
+	return rc;
+}
+
 int ibcc_twin_replay(struct ibcc_twin *w, struct ibcc_twin_state *out)
 {
+	const struct span *s = w->in.any_demand ? &full_replay : &short_replay;
 	int rc;
 
 	*out = (struct ibcc_twin_state){ 0 };
 	w->asked_ns = w->in.cpu_ns ? w->in.cpu_ns(w->in.arg) : 0;
-	rc = go_on(w, NOW_FROM_MS * MS);
-	read_all(w, &w->from);
+	rc = go_on(w, s->from_ms * MS);
+	/* The other half of the hops is for the plan. */
+	if (!rc && fits(w, replay.to_ms * MS, w->in.most_hops / 2))
+		s = &replay;
 	if (!rc)
-		rc = go_on(w, NOW_MS * MS);
-	if (rc || w->stopped)
-		return rc ? rc : -ECANCELED;
-	read_all(w, &w->to);
-	return state_of(w, out);
+		rc = measure(w, 0, s, s != &replay, out);
+	return finish(out, rc);
 }
 
 /* Gives all ports the parameters of DCQCN, of which the present has no profiles. */
@@ -365,16 +430,6 @@ static int turn_on(struct ibcc_twin *w)
 	return rc;
 }
 
-static int go_on_longer(struct ibcc_twin *w, uint64_t start)
-{
-	int rc = go_on(w, start + THEN_FROM_MS * MS);
-
-	if (rc || w->stopped)
-		return rc;
-	read_all(w, &w->from);
-	return go_on(w, start + THEN_MS * MS);
-}
-
 int ibcc_twin_try(struct ibcc_twin *w, const struct ibcc_settings *then,
 		  struct ibcc_twin_state *out)
 {
@@ -382,17 +437,12 @@ int ibcc_twin_try(struct ibcc_twin *w, const struct ibcc_settings *then,
 	int rc = w->in.dcqcn ? turn_on(w) : ibcc_twin_set(w->e, w->in.t, then);
 
 	*out = (struct ibcc_twin_state){ 0 };
-	if (!rc)
-		rc = go_on(w, start + LEAST_FROM_MS * MS);
-	read_all(w, &w->from);
-	if (!rc)
-		rc = go_on(w, start + LEAST_MS * MS);
-	if (rc || w->stopped)
-		return rc ? rc : -ECANCELED;
-	if (!w->in.dcqcn)
-		rc = go_on_longer(w, start);
-	read_all(w, &w->to);
-	return rc ? rc : state_of(w, out);
+	if (w->in.dcqcn && !rc)
+		rc = measure(w, start, &trial[WHOLE_TRIAL], false, out);
+	for (uint32_t i = 0; i < TRIALS && !w->in.dcqcn && !w->stopped && !rc; i++)
+		if (!i || fits(w, start + trial[i].to_ms * MS, w->in.most_hops))
+			rc = measure(w, start, &trial[i], i < WHOLE_TRIAL, out);
+	return finish(out, rc);
 }
 
 void ibcc_twin_free(struct ibcc_twin *w)

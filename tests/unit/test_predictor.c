@@ -349,6 +349,14 @@ static uint64_t three_seconds_each(void *arg)
 	return ++*asked * 3000000000ull;
 }
 
+/* By how much half a range is wider than that of runs that are not brief, in shares of the present.
+ */
+static double wider(const struct ibcc_amount *a)
+{
+	return (a->high_mbps - a->expected_mbps) / a->now_mbps -
+	       ibcc_prediction_margin(a->expected_mbps / a->now_mbps - 1);
+}
+
 /* What the time is not enough for is not told; no computation goes on when it is told to end. */
 static void time_is_bounded(void **state)
 {
@@ -371,7 +379,7 @@ static void time_is_bounded(void **state)
 	in.actual = &f->c.actual;
 	in.wanted = &f->c.target.wanted;
 	in.arg = &asked;
-	in.budget_ns = 20000000000ull; /* the replay's twelve, not twenty of the plan's */
+	in.budget_ns = 17000000000ull; /* the replay's twelve, not six of the plan's */
 	assert_int_equal(ibcc_predict(&in, &p), 0);
 	assert_false(p.known);
 	assert_int_equal(p.why, IBCC_PREDICTION_CPU);
@@ -379,10 +387,17 @@ static void time_is_bounded(void **state)
 	assert_int_equal(p.n_roots, 0);
 	assert_true(asked < 30);
 	ibcc_prediction_fini(&p);
-	in.budget_ns = 40000000000ull; /* which are enough */
+	in.budget_ns = 20000000000ull; /* which are enough, but for a wider range */
 	assert_int_equal(ibcc_predict(&in, &p), 0);
 	assert_true(p.known);
 	assert_int_equal(p.n_roots, 1);
+	assert_true(fabs(wider(&p.total) - 0.03) < 1e-9 && fabs(wider(&p.victims) - 0.03) < 1e-9);
+	ibcc_prediction_fini(&p);
+	in.budget_ns = 40000000000ull; /* twenty of the plan's */
+	assert_int_equal(ibcc_predict(&in, &p), 0);
+	assert_true(p.known);
+	assert_int_equal(p.n_roots, 1);
+	assert_true(fabs(wider(&p.total)) < 1e-9 && fabs(wider(&p.victims)) < 1e-9);
 	ibcc_prediction_fini(&p);
 	/* What begins fits: the last question but that of the whole is within the time. */
 	asked = 0;

@@ -177,6 +177,95 @@ static void a_large_fabric(void **state)
 	ibcc_topo_free(t);
 }
 
+struct lengths {
+	uint32_t now_ms, then_ms;
+	bool now_brief, then_brief;
+	uint64_t now_hops, hops;
+};
+
+/* Twelve sources of 4 Gb/s. Asked for the CPU time for the n-th time, it is n seconds. */
+static uint64_t count_calls(void *arg)
+{
+	uint64_t *n = arg;
+
+	return ++*n * 1000000000u;
+}
+
+static struct lengths run_for(uint64_t most_hops, bool any_demand, uint64_t until_s)
+{
+	enum { M = 6 };
+	struct ibcc_topo *t = fabric_tree2(M);
+	struct ibcc_traffic tr = { 0 };
+	struct ibcc_settings now;
+	uint64_t calls = 0;
+	const struct ibcc_twin_in in = { .t = t,
+					 .traffic = &tr,
+					 .now = &now,
+					 .most_hops = most_hops,
+					 .any_demand = any_demand,
+					 .cpu_ns = until_s ? count_calls : NULL,
+					 .arg = &calls,
+					 .until_ns = until_s * 1000000000u };
+	struct ibcc_twin_state a, b;
+	struct ibcc_twin *w;
+	struct lengths l = { 0 };
+	int err;
+
+	assert_int_equal(ibcc_settings_init(&now, t), 0);
+	for (uint32_t i = 0; i < 12; i++)
+		add(&tr, t, i, i + 6, 4000, IBCC_NONE);
+	w = ibcc_twin_new(&in, &err);
+	assert_non_null(w);
+	if (!ibcc_twin_replay(w, &a)) {
+		l = (struct lengths){ .now_ms = a.ms, .now_brief = a.brief, .now_hops = a.hops };
+		ibcc_twin_state_fini(&a);
+		if (!ibcc_twin_try(w, &now, &b)) {
+			l.then_ms = b.ms;
+			l.then_brief = b.brief;
+			l.hops = b.hops;
+			ibcc_twin_state_fini(&b);
+		}
+	}
+	ibcc_twin_free(w);
+	ibcc_settings_fini(&now);
+	ibcc_traffic_fini(&tr);
+	ibcc_topo_free(t);
+	return l;
+}
+
+/* Runs are as long as hops and CPU time suffice, but never shorter than the shortest; results that
+ * come of shorter ones say so.
+ */
+static void lengths_of_runs(void **state)
+{
+	static const struct {
+		uint32_t share; /* of the hops of the longest runs, percent; 0: no limit */
+		bool any_demand;
+		uint64_t until_s;
+		uint32_t now_ms, then_ms;
+	} c[] = {
+		{ 0, false, 0, 12, 60 },  { 110, false, 0, 12, 60 }, { 90, false, 0, 12, 20 },
+		{ 40, false, 0, 12, 9 },  { 28, false, 0, 8, 9 },    { 1, false, 0, 8, 6 },
+		{ 1, true, 0, 4, 6 },     { 0, true, 0, 12, 60 },    { 0, false, 1000, 12, 60 },
+		{ 0, false, 5, 0, 0 },    { 0, false, 17, 12, 0 },   { 0, false, 20, 12, 6 },
+		{ 0, false, 34, 12, 20 },
+	};
+	const struct lengths all = run_for(0, false, 0);
+
+	(void)state;
+	assert_true(all.hops > 72u * 12 * 700 && all.hops < 72u * 12 * 1100);
+	for (size_t i = 0; i < sizeof(c) / sizeof(*c); i++) {
+		const uint64_t most = all.hops * c[i].share / 100;
+		const struct lengths l = run_for(most, c[i].any_demand, c[i].until_s);
+
+		if (l.now_ms != c[i].now_ms || l.then_ms != c[i].then_ms)
+			fail_msg("case %zu: %u and %u ms", i, l.now_ms, l.then_ms);
+		assert_int_equal(l.now_brief, l.now_ms && l.now_ms < 12);
+		assert_int_equal(l.then_brief, l.then_ms && l.then_ms < 20);
+		assert_true(!most || l.then_ms == 6 || l.hops < most * 105 / 100);
+	}
+}
+
 /* A plan that costs more than 1 % of the total is recommended only to those who prefer latency, if
  * it reduces latency by more than 10 %. Any other plan is recommended, whatever latency does.
  */
@@ -219,9 +308,8 @@ static void what_is_recommended(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_idle_fabric),
-		cmocka_unit_test(dcqcn_empties_buffers),
-		cmocka_unit_test(a_large_fabric),
+		cmocka_unit_test(an_idle_fabric),      cmocka_unit_test(dcqcn_empties_buffers),
+		cmocka_unit_test(a_large_fabric),      cmocka_unit_test(lengths_of_runs),
 		cmocka_unit_test(what_is_recommended),
 	};
 
