@@ -76,10 +76,26 @@ static int split(const struct ibcc_scenario *s, const struct ibcc_flow_spec *f,
 	return f->rate_mbps ? 0 : -EINVAL;
 }
 
+static bool is_split(const struct ibcc_flow_spec *f, enum ibcc_predict_variant v)
+{
+	return !strcmp(f->to, "*") && v != IBCC_PREDICT_V3;
+}
+
+/* How many flows a variant may have. */
+static size_t count_flows(const struct ibcc_scenario *s, enum ibcc_predict_variant v)
+{
+	size_t hosts = 0, n = 0;
+
+	for (uint32_t i = 0; i < s->topo->n_nodes; i++)
+		hosts += !ibcc_topo_is_switch(s->topo, i);
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		n += is_split(&s->flow[i], v) ? hosts : 1;
+	return n;
+}
+
 static int vary_flows(struct ibcc_scenario *s, enum ibcc_predict_variant v)
 {
-	struct ibcc_flow_spec *all =
-		calloc((size_t)s->n_flows * s->topo->n_nodes + 1, sizeof(*all));
+	struct ibcc_flow_spec *all = calloc(count_flows(s, v) + 1, sizeof(*all));
 	uint32_t n = 0;
 	int rc = all ? 0 : -ENOMEM;
 
@@ -92,7 +108,7 @@ static int vary_flows(struct ibcc_scenario *s, enum ibcc_predict_variant v)
 		f->queue_packets = QUEUE;
 		if (f->kind == IBCC_FLOW_HOT ? v != IBCC_PREDICT_V1 : v == IBCC_PREDICT_V3)
 			close_loop(f);
-		if (!strcmp(f->to, "*") && v != IBCC_PREDICT_V3)
+		if (is_split(f, v))
 			rc = split(s, f, all, &n);
 		else
 			all[n++] = *f;
