@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# make bench: speed of the engine, points of a sweep in an hour, the daemon by size of the fabric, jobs, polling. bench.sh BUILD-DIR
+# make bench: speed of the engine, points of a sweep in an hour, the daemon by size of the fabric, predictions, jobs, polling. bench.sh BUILD-DIR
 set -eu
 B=$1
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -20,6 +20,10 @@ echo "Sweep over the fourth corner case of the Zurich study: 32 nodes, 13 ms."
 echo
 echo "What the daemon's work costs at 648 and 3456 hosts:"
 "$B/ibcc-lab" sizes 36x2 24x3 || echo "(longer than it may take)"
+
+echo
+echo "What a prediction costs there, also where hundreds of adapters wait:"
+"$B/ibcc-lab" prediction || echo "(longer, or with more memory, than it may take)"
 
 echo
 echo "Polling cycles of the daemon with a map of 2000 jobs and without, by turns:"

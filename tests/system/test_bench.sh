@@ -252,6 +252,12 @@ status 1 "$lab" oracle --random 1 --grid individual.calm=2
 check "a wrong value is told" grep -q 'calm: got "2", want 0 to 1' "$TMP/err"
 status 1 "$lab" oracle --random 1 lustre
 
+# Times are the machine's. A sanitizer's may end at the limit of CPU time, with fewer hops.
+"$lab" prediction -j >"$TMP/out" || :
+check "predictions are bounded by packet hops, however many adapters wait" jq -e '(.rows | length == 4) and
+	[.rows[] | .hosts, .waiting] == [648, 50, 648, 324, 3456, 48, 3456, 1152] and
+	([.rows[0, 1, 2].hops <= 6000000] | all) and .rows[3].hops <= 9000000' "$TMP/out"
+
 status 0 "$lab" osm-model -j --tree 4,1 --tree 4,2 --tree 8,1 --repeat 1
 check "counts of three trees are the model's" jq -e '(.trees | length == 3) and
 	([.trees[].counts[].ok] | all) and ([.trees[] | .poll_s > 0 and .push_s > 0] | all) and
