@@ -52,6 +52,7 @@ struct ibcc_vendor_endport {
 	/* Since the statistics were read before; 0 when they were not. */
 	struct ibcc_vcc_ca_statistics last, grown;
 	bool last_known;
+	uint64_t last_ns; /* when they were read last, by the transport's clock */
 	bool grown_known; /* read twice in a row, and not cleared between the two */
 	/* The port's counters when the statistics were read last, and what it sent and received in
 	 * the interval of `grown`. interval_ns 0: not known.

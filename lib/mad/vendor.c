@@ -388,7 +388,8 @@ static void take_traffic(struct ibcc_vendor_endport *e, const struct ibcc_topo_p
 }
 
 static void take_statistics(struct ibcc_vendor_endport *e, const struct ibcc_topo_port *port,
-			    const struct ibcc_port_sample *s, const struct ibcc_mad_op *op)
+			    const struct ibcc_port_sample *s, const struct ibcc_mad_op *op,
+			    uint64_t now_ns)
 {
 	struct ibcc_vcc_ca_statistics now, *last = &e->last;
 
@@ -412,13 +413,28 @@ static void take_statistics(struct ibcc_vendor_endport *e, const struct ibcc_top
 	}
 	take_traffic(e, port, s);
 	e->last = now;
+	e->last_ns = now_ns;
 	e->last_known = true;
+}
+
+/* What has come in the interval of a port's counters, out of what has come in `span_ns`. These two
+ * differ where the statistics were not read with each pass before, or not answered, and where the
+ * port was read alone between two passes.
+ */
+static uint64_t in_interval(uint64_t more, uint64_t span_ns, uint64_t interval_ns)
+{
+	uint64_t least = span_ns < interval_ns ? span_ns : interval_ns;
+
+	if (!least || span_ns + interval_ns - 2 * least < least / 2)
+		return more;
+	return (uint64_t)((double)more * (double)interval_ns / (double)span_ns + 0.5);
 }
 
 /* A CNP is the BECN of NVIDIA's control, but its adapters do not count it as one. An adapter whose
  * statistics were not read this time still counts, so it has the counters' width.
  */
-static void note_marks(const struct ibcc_vendor_endport *e, struct ibcc_port_sample *s)
+static void note_marks(const struct ibcc_vendor_endport *e, uint64_t span_ns,
+		       struct ibcc_port_sample *s)
 {
 	const enum ibcc_ctr ctr[] = { IBCC_CTR_RCV_FECN, IBCC_CTR_RCV_BECN };
 	const uint64_t total[] = { e->last.marked_packets, e->last.cnp_handled };
@@ -429,7 +445,7 @@ static void note_marks(const struct ibcc_vendor_endport *e, struct ibcc_port_sam
 			continue;
 		s->now.width[ctr[i]] = 64;
 		s->now.v[ctr[i]] = total[i];
-		s->delta.v[ctr[i]] = more[i];
+		s->delta.v[ctr[i]] = in_interval(more[i], span_ns, s->delta.dt_ns);
 		s->delta.flags[ctr[i]] = e->grown_known ? IBCC_DELTA_VALID : 0;
 	}
 }
@@ -453,10 +469,11 @@ int ibcc_vendor_count(struct ibcc_transport *tr, const struct ibcc_topo *t, uint
 		rc = ibcc_batch_run(&batch, tr);
 	for (size_t k = 0; k < batch.n && !rc; k++) {
 		uint32_t i = batch.tag[k].index, port = t->endport[i];
+		uint64_t span_ns = now - v->ep[i].last_ns;
 
-		take_statistics(&v->ep[i], &t->port[port], &s->port[port], &batch.op[k]);
+		take_statistics(&v->ep[i], &t->port[port], &s->port[port], &batch.op[k], now);
 		if (marks)
-			note_marks(&v->ep[i], &s->port[port]);
+			note_marks(&v->ep[i], span_ns, &s->port[port]);
 	}
 	ibcc_batch_fini(&batch);
 	return rc;

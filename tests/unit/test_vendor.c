@@ -267,6 +267,68 @@ static void test_marks(void **state)
 	close_fixture(&x);
 }
 
+/* Reads the statistics of a sender whose port was read `port_s` seconds after the time before, and
+ * the statistics `span_s` after that. Returns the BECNs of the port's interval.
+ */
+static uint64_t becns(struct fixture *x, unsigned int span_s, unsigned int port_s, bool marks)
+{
+	struct ibcc_port_sample *src = &x->s.port[fabric_port(x->f.topo, LUSTRE_SRC1, 1)];
+
+	src->now = (struct ibcc_counters){ .t_ns = 1 };
+	src->delta = (struct ibcc_delta){ .dt_ns = port_s * MINUTE_NS / 60 };
+	x->line.now_ns += span_s * MINUTE_NS / 60;
+	assert_int_equal(ibcc_vendor_count(&x->line.base, x->f.topo, 0, marks, &x->s, &x->v), 0);
+	return src->delta.v[IBCC_CTR_RCV_BECN];
+}
+
+/* Statistics can have another interval than the port's counters: they were read seldom until now,
+ * or a node did not answer, or only the port was read in a pass between. Then the sample has as
+ * many BECNs as came in its own interval.
+ */
+static void test_intervals(void **state)
+{
+	struct ibcc_cc_sw_setting sw = { .Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL,
+					 .Threshold = 15 };
+	struct ibcc_vendor_endport *e;
+	struct fixture x;
+	uint64_t n;
+
+	(void)state;
+	open_fixture(&x);
+	give_all(&x, IBCC_NVIDIA_CC_ON);
+	agents_congest(&x.f);
+	memset(&sw.Victim_Mask, 0xff, sizeof(sw.Victim_Mask));
+	assert_int_equal(ibcc_engine_set_switch_cc(x.f.engine, LUSTRE_SW2, &sw), 0);
+	engine_run(x.f.engine, IBCC_PS_PER_MS);
+	ask(&x, 0);
+	e = &x.v.ep[agents_endport(&x.f, LUSTRE_SRC1)];
+	x.line.now_ns += MINUTE_NS;
+	assert_int_equal(becns(&x, 1, 1, false), 0);
+	engine_run(x.f.engine, 2 * IBCC_PS_PER_MS);
+	n = becns(&x, 10, 1, true);
+	assert_true(e->grown.cnp_handled >= 20);
+	assert_int_equal(n, (e->grown.cnp_handled + 5) / 10);
+	/* The intervals are equal, but for the moments of the answers. */
+	engine_run(x.f.engine, 4 * IBCC_PS_PER_MS);
+	x.line.now_ns += MINUTE_NS / 600;
+	n = becns(&x, 1, 1, true);
+	assert_true(n > 0);
+	assert_int_equal(n, e->grown.cnp_handled);
+	/* The port was not read in the pass before. */
+	engine_run(x.f.engine, 6 * IBCC_PS_PER_MS);
+	n = becns(&x, 1, 2, true);
+	assert_int_equal(n, 2 * e->grown.cnp_handled);
+	/* The adapter did not answer in the pass before. */
+	x.line.deaf[0x21] = true;
+	assert_int_equal(becns(&x, 1, 1, true), 0);
+	x.line.deaf[0x21] = false;
+	engine_run(x.f.engine, 8 * IBCC_PS_PER_MS);
+	n = becns(&x, 1, 1, true);
+	assert_true(n > 0);
+	assert_int_equal(n, (e->grown.cnp_handled + 1) / 2);
+	close_fixture(&x);
+}
+
 /* Records what a port has sent and received by now, in bytes. */
 static void record(struct fixture *x, uint32_t node, uint64_t t_ns, uint64_t sent, uint64_t got)
 {
@@ -438,19 +500,13 @@ static void test_who_takes_part(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_algorithms),
-		cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_canaries),
-		cmocka_unit_test(test_on_off),
-		cmocka_unit_test(test_key),
-		cmocka_unit_test(test_protected_smps),
-		cmocka_unit_test(test_rebase),
-		cmocka_unit_test(test_statistics),
-		cmocka_unit_test(test_marks),
-		cmocka_unit_test(test_throttled),
-		cmocka_unit_test(test_last_look),
-		cmocka_unit_test(test_moved_lids),
-		cmocka_unit_test(test_who_takes_part),
+		cmocka_unit_test(test_algorithms), cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_canaries),   cmocka_unit_test(test_on_off),
+		cmocka_unit_test(test_key),        cmocka_unit_test(test_protected_smps),
+		cmocka_unit_test(test_rebase),     cmocka_unit_test(test_statistics),
+		cmocka_unit_test(test_marks),      cmocka_unit_test(test_intervals),
+		cmocka_unit_test(test_throttled),  cmocka_unit_test(test_last_look),
+		cmocka_unit_test(test_moved_lids), cmocka_unit_test(test_who_takes_part),
 		cmocka_unit_test(test_traffic),
 	};
 
