@@ -44,9 +44,10 @@ void ibcc_edit_close(struct ibcc_edit *e);
 int ibcc_edit_read(const char *file, size_t max, struct ibcc_edit *e, struct ibcc_why *why);
 
 /* Replaces the file by a new text, with its owner, mode, ACL and other extended attributes, after
- * keeping the old one as FILE.ibcc-before if that was not written here. -ESTALE if the file is no
- * more what ibcc_edit_open() read, -EBUSY while another process changes the file by these
- * functions; or -errno. If the file was changed nevertheless, *why says so.
+ * keeping the old one as FILE.ibcc-before if that was not written here. Hashes of the text by IMA
+ * and EVM, labels that this user may not set, and the flags of chattr(1) are not kept. -ESTALE if
+ * the file is no more what ibcc_edit_open() read, -EBUSY while another process changes the file by
+ * these functions; or -errno. If the file was changed nevertheless, *why says so.
  */
 int ibcc_edit_write(struct ibcc_edit *e, const char *text, size_t len, struct ibcc_why *why);
 

@@ -269,17 +269,36 @@ static int copy_attribute(int from, int to, const char *name)
 	return 0;
 }
 
-/* Copies extended attributes: ACLs, labels of SELinux, and the user's own. */
-static int copy_attributes(int from, int to)
+/* The file of `from` lacks it. A new file can have it from a default ACL of its folder, which would
+ * give other users rights that they do not have in the old file.
+ */
+static int remove_attribute(int from, int to, const char *name)
+{
+	if (fgetxattr(from, name, NULL, 0) >= 0 || errno != ENODATA || !fremovexattr(to, name))
+		return 0;
+	return may_lack(name, errno) ? 0 : -errno;
+}
+
+static int each_attribute(int of, int from, int to, int (*fn)(int from, int to, const char *name))
 {
 	char names[XATTR_LIST_MAX];
-	ssize_t n = flistxattr(from, names, sizeof(names));
+	ssize_t n = flistxattr(of, names, sizeof(names));
 	int rc = n < 0 && errno != ENOTSUP ? -errno : 0;
 
 	for (const char *at = names; !rc && at < names + n; at += strlen(at) + 1)
 		if (!is_hash(at))
-			rc = copy_attribute(from, to, at);
+			rc = fn(from, to, at);
 	return rc;
+}
+
+/* Makes extended attributes the same: ACLs, labels of SELinux, and the user's own. The flags of
+ * chattr(1) are no such attributes, and are not copied.
+ */
+static int copy_attributes(int from, int to)
+{
+	int rc = each_attribute(to, from, to, remove_attribute);
+
+	return rc ? rc : each_attribute(from, from, to, copy_attribute);
 }
 
 static int make_like(const struct ibcc_edit *e, int fd)

@@ -160,11 +160,44 @@ static void test_attributes(void **state)
 		}
 		/* It is the hash of the earlier text. */
 		if (has_hash) {
-			assert_int_equal(getxattr(files_path(name), "security.ima", got,
-						  sizeof(got)),
-					 -1);
+			assert_int_equal(
+				getxattr(files_path(name), "security.ima", got, sizeof(got)), -1);
 			assert_int_equal(errno, ENODATA);
 		}
+	}
+}
+
+/* A folder can give its new files an ACL. The file that is written in the place of one without an
+ * ACL has none either.
+ */
+static void test_default_acl(void **state)
+{
+	/* Version 2; the owner rw, user 1234 rw, the group r, a mask of rw, others nothing. */
+	static const uint8_t acl[] = { 2,    0,    0,    0, 1,    0,    6,    0,    0xff,
+				       0xff, 0xff, 0xff, 2, 0,    6,    0,    0xd2, 4,
+				       0,    0,    4,    0, 4,    0,    0xff, 0xff, 0xff,
+				       0xff, 0x10, 0,    6, 0,    0xff, 0xff, 0xff, 0xff,
+				       0x20, 0,    0,    0, 0xff, 0xff, 0xff, 0xff };
+	static const char access_acl[] = "system.posix_acl_access",
+			  default_acl[] = "system.posix_acl_default";
+	struct stat before, after;
+
+	(void)state;
+	clean();
+	files_write("f", "original");
+	assert_int_equal(chmod(files_path("f"), 0640), 0);
+	if (setxattr(files_path(""), default_acl, acl, sizeof(acl), 0))
+		skip();
+	assert_int_equal(stat(files_path("f"), &before), 0);
+	assert_int_equal(change("f", "one"), 0);
+	assert_int_equal(removexattr(files_path(""), default_acl), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		const char *name = i ? "f.ibcc-before" : "f";
+
+		assert_int_equal(getxattr(files_path(name), access_acl, NULL, 0), -1);
+		assert_int_equal(errno, ENODATA);
+		assert_int_equal(stat(files_path(name), &after), 0);
+		assert_int_equal(after.st_mode, before.st_mode);
 	}
 }
 
@@ -344,10 +377,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_write_and_undo), cmocka_unit_test(test_changed_between),
 		cmocka_unit_test(test_changed_while),  cmocka_unit_test(test_attributes),
-		cmocka_unit_test(test_refusals),       cmocka_unit_test(test_folders),
-		cmocka_unit_test(test_lock),           cmocka_unit_test(test_relative),
-		cmocka_unit_test(test_before_removed), cmocka_unit_test(test_foreign_locks),
-		cmocka_unit_test(test_other_before),   cmocka_unit_test(test_read),
+		cmocka_unit_test(test_default_acl),    cmocka_unit_test(test_refusals),
+		cmocka_unit_test(test_folders),        cmocka_unit_test(test_lock),
+		cmocka_unit_test(test_relative),       cmocka_unit_test(test_before_removed),
+		cmocka_unit_test(test_foreign_locks),  cmocka_unit_test(test_other_before),
+		cmocka_unit_test(test_read),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
