@@ -141,7 +141,7 @@ static void outcome_text(const json_t *o, char *buf, size_t len)
 static void add_transaction(struct libscols_table *t, const json_t *o)
 {
 	const json_t *effect = json_object_get(o, "effect");
-	char id[24], when[32], changes[24], outcome[64], roots[64], total[64], gain[32], by[64];
+	char id[24], when[32], changes[24], outcome[96], roots[64], total[64], gain[32], by[64];
 	char summary[TUNE_SENTENCE_BYTES];
 	const char *row[] = { id,
 			      tune_minute_text(tune_int(o, "started"), when, sizeof(when)),
