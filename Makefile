@@ -293,8 +293,8 @@ $(B)/tests/unit/test_names: EXTRA_LIBS += -Wl,--wrap=getgrnam_r -Wl,--wrap=getpw
 $(B)/tests/fuzz/fuzz_sa_client $(B)/hunt/fuzz_sa_client: EXTRA_LIBS += -Wl,--wrap=clock_gettime
 # Sets the clock of the host.
 $(B)/tests/unit/test_predictor_clock: EXTRA_LIBS += -Wl,--wrap=time
-# Waits a short time only for a writer that never ends.
-$(B)/tests/unit/test_state_reader: EXTRA_LIBS += -Wl,--wrap=sqlite3_busy_timeout
+# Waits for a writer on a clock of its own.
+$(B)/tests/unit/test_state_reader: EXTRA_LIBS += -Wl,--wrap=nanosleep -Wl,--wrap=clock_gettime
 # Has a prediction that never ends.
 $(B)/tests/sim/test_predict_beside: EXTRA_LIBS += -Wl,--wrap=ibcc_predict
 # Verbs without a device; also to be preloaded.

@@ -278,15 +278,13 @@ int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit,
 		list = id > 0 ? NULL : json_array();
 		rc = -ENOENT;
 	}
+	if (!list && rc == -ENOENT)
+		return ibcc_why_set(why, rc,
+				    "there is no transaction %lld: ibcc-tune history lists them",
+				    (long long)id);
 	if (!list)
-		return rc == -ENOENT ? ibcc_why_set(why, rc,
-						    "there is no transaction %lld: ibcc-tune "
-						    "history lists them",
-						    (long long)id)
-				     : ibcc_why_set(why, rc, "%s",
-						    state_trouble(s)[0]
-							    ? state_trouble(s)
-							    : "the state file cannot be read");
+		return state_trouble(s)[0] ? ibcc_why_set(why, rc, "%s", state_trouble(s))
+					   : ibcc_state_not_read(s->state, why);
 	*out = json_pack("{si so}", "schema", IBCC_REPORT_SCHEMA,
 			 id > 0 ? "transaction" : "transactions", list);
 	if (*out && series && json_object_set_new(*out, "series", ibcc_state_series(s->state, &rc)))

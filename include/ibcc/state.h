@@ -98,6 +98,11 @@ int ibcc_state_claim(struct ibcc_state *s);
  */
 const char *ibcc_state_trouble(const struct ibcc_state *s);
 
+/* Why the read just before failed, and what to do about it: -EIO or -ENOMEM. What is read for an
+ * answer only is no trouble.
+ */
+int ibcc_state_not_read(const struct ibcc_state *s, struct ibcc_why *why);
+
 /* Checks whether the file is still at its place, and whether what is ours can be read from it.
  * After trouble it tries the file again and stores what could not be stored before. Returns 0, -EIO
  * with the trouble, or -ENOMEM.

@@ -18,6 +18,7 @@ struct ibcc_state {
 	bool alone;    /* no other process can have a transaction open */
 	dev_t dev;     /* device and inode of the open file */
 	ino_t ino;
+	uint64_t gave_up_ns;     /* when it last waited in vain for a lock; 0: never */
 	bool failing;            /* the last write failed */
 	struct ibcc_why trouble; /* why it failed */
 	uint32_t interrupted;
@@ -42,9 +43,6 @@ struct ibcc_state {
 
 /* Returns -EIO or -ENOMEM with the database's own words, which become the state's trouble. */
 int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why);
-
-/* The same for what is read for an answer only: this is not the state's trouble. */
-int ibcc_state_not_read(const struct ibcc_state *s, struct ibcc_why *why);
 
 /* Runs a prepared statement, and makes it ready for the next time. Its first values are numbers,
  * the others are texts. -EIO.

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <ibcc/now.h>
 #include <ibcc/text.h>
 
 #include "lib/state/state_db.h"
@@ -19,7 +21,12 @@
 
 #define VERSION              2
 #define VERSION_WITHOUT_SUMS 1
-#define BUSY_MS              5000 /* another program writes, or reads while we write */
+/* Another program writes, or reads while we write. The thread that waits for it also answers
+ * requests. So it waits seldom, and then for a moment only.
+ */
+#define BUSY_TRIES     30
+#define BUSY_TRY_NS    10000000L
+#define BUSY_SELDOM_NS 1000000000ull
 
 /* Since version 2 rows have checksums, see state_sum.c.
  *
@@ -272,10 +279,29 @@ static int migrate(sqlite3 *db)
 	return rc;
 }
 
+/* Called by SQLite while another program has the file locked, `tries` times so far. Returns whether
+ * to try again. A program that has held it for all of our time will hold it for the next
+ * statements, too, which give up at once.
+ */
+static int wait_for_other(void *state, int tries)
+{
+	const struct timespec pause = { .tv_nsec = BUSY_TRY_NS };
+	struct ibcc_state *s = state;
+
+	if (!tries && s->gave_up_ns && ibcc_now_ns() - s->gave_up_ns < BUSY_SELDOM_NS)
+		return 0;
+	if (tries >= BUSY_TRIES) {
+		s->gave_up_ns = ibcc_now_ns();
+		return 0;
+	}
+	nanosleep(&pause, NULL);
+	return 1;
+}
+
 /* Opens a database without views and triggers, since we use none. A foreign one would run in place
  * of our statements, and need never end.
  */
-static int open_database(const char *path, sqlite3 **db, int flags)
+static int open_database(struct ibcc_state *s, const char *path, sqlite3 **db, int flags)
 {
 	int rc = sqlite3_open_v2(path, db, flags | SQLITE_OPEN_NOFOLLOW, ibcc_state_vfs());
 
@@ -284,7 +310,7 @@ static int open_database(const char *path, sqlite3 **db, int flags)
 	if (!rc)
 		rc = sqlite3_db_config(*db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 	if (!rc)
-		sqlite3_busy_timeout(*db, BUSY_MS);
+		rc = sqlite3_busy_handler(*db, wait_for_other, s);
 	return rc;
 }
 
@@ -292,7 +318,7 @@ static int open_database(const char *path, sqlite3 **db, int flags)
  */
 static int open_writable(struct ibcc_state *s, const char *path, sqlite3 **db)
 {
-	int rc = open_database(path, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+	int rc = open_database(s, path, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 
 	if (rc)
 		return rc;
@@ -324,7 +350,7 @@ static bool is_readable(sqlite3 *db)
 static sqlite3 *open_to_read(struct ibcc_state *s, const char *path)
 {
 	sqlite3 *db = NULL;
-	int rc = open_database(path, &db, SQLITE_OPEN_READONLY);
+	int rc = open_database(s, path, &db, SQLITE_OPEN_READONLY);
 
 	if (!rc) {
 		if (is_readable(db))

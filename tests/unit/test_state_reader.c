@@ -12,12 +12,25 @@
 #define NOBODY 65534
 #define UNREAD 255
 
-int __real_sqlite3_busy_timeout(sqlite3 *db, int ms);
-int __wrap_sqlite3_busy_timeout(sqlite3 *db, int ms);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
 
-int __wrap_sqlite3_busy_timeout(sqlite3 *db, int ms)
+/* A clock that goes forward only where the state waits. */
+static uint64_t waited_ns;
+
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
 {
-	return __real_sqlite3_busy_timeout(db, ms / 1000);
+	(void)left;
+	waited_ns += (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
+	return 0;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+	(void)clock;
+	t->tv_sec = (time_t)(1 + waited_ns / 1000000000u);
+	t->tv_nsec = (long)(waited_ns % 1000000000u);
+	return 0;
 }
 
 /* More than the cache takes, so that a half of it is in the file before it is committed. */
@@ -144,10 +157,57 @@ static void test_half_written(void **state)
 	assert_reads(1, "readonly", "make it and its folder writable");
 }
 
+/* Whatever a request reads and writes while another program holds the file, it waits once, for a
+ * moment, and says why it failed. A later request waits again, as that program may have ended.
+ */
+static void test_short_wait(void **state)
+{
+	struct ibcc_state *s = open_state("held.db");
+	struct ibcc_debts debts;
+	struct ibcc_why why = { "" };
+	sqlite3 *other = NULL;
+	uint64_t before;
+	int64_t id;
+
+	(void)state;
+	one_change(s, GUID_A, 1, 2, 0);
+	assert_int_equal(sqlite3_open(files_path("held.db"), &other), SQLITE_OK);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), 0);
+		before = waited_ns;
+		assert_int_equal(n_read(s), UNREAD);
+		assert_int_equal(ibcc_state_not_read(s, &why), -EIO);
+		assert_non_null(strstr(why.text, "locked; end the program that holds it"));
+		for (unsigned int k = 0; k < 3; k++) {
+			assert_int_equal(n_read(s), UNREAD);
+			assert_int_equal(ibcc_state_debts(s, &debts), -EIO);
+			assert_null(ibcc_state_note(s, "paused"));
+			assert_int_equal(ibcc_state_note_set(s, "paused", "yes"), -EIO);
+		}
+		assert_in_range(waited_ns - before, 100000000, 400000000);
+		waited_ns += 2000000000;
+		assert_int_equal(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), 0);
+		assert_int_equal(n_read(s), 1);
+	}
+	/* One that reads holds up writes only. */
+	assert_int_equal(sqlite3_exec(other, "BEGIN; SELECT * FROM txn", NULL, NULL, NULL), 0);
+	before = waited_ns;
+	assert_int_equal(ibcc_state_begin(s, &(struct ibcc_txn){ .action = "apply" },
+					  &(struct ibcc_plan){ .n = 0 }, NULL, &id, &why),
+			 -EIO);
+	assert_non_null(strstr(why.text, "end the program that holds it"));
+	assert_in_range(waited_ns - before, 100000000, 400000000);
+	assert_int_equal(n_read(s), 1);
+	sqlite3_close(other);
+	assert_int_equal(ibcc_state_check(s, &why), 0);
+	ibcc_state_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_half_written),
+		cmocka_unit_test(test_short_wait),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
