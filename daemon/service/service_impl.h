@@ -83,6 +83,13 @@ struct ibcc_service_debts {
 	struct ibcc_why news; /* what was done and is not reported yet */
 };
 
+/* The port of the subnet manager that this host was last searched for; guid 0: none. */
+struct ibcc_service_sm {
+	uint64_t guid;
+	uint64_t discovery; /* the number of discoveries then */
+	bool here;
+};
+
 /* See service_jobs.c. */
 struct ibcc_service_jobs;
 
@@ -134,6 +141,7 @@ struct ibcc_service {
 	uint64_t pruned_ns;    /* when the size of the history was last checked */
 	/* Port GUID of the subnet manager that cycle.unchecked is about; 0: there is none. */
 	uint64_t unchecked_sm;
+	struct ibcc_service_sm sm;
 	struct ibcc_service_trial trial;
 	struct ibcc_service_effect effect;
 	struct ibcc_service_refinement refinement;

@@ -79,6 +79,20 @@ static bool look_at(const char *path, bool must_be_there, struct ibcc_why *veto)
 	return !rc;
 }
 
+/* Is this a port of this host? The answer comes from many files of sysfs, and holds until the
+ * fabric is discovered again.
+ */
+static bool is_here(struct ibcc_service *s, uint64_t port_guid)
+{
+	struct ibcc_service_sm *sm = &s->sm;
+
+	if (sm->guid != port_guid || sm->discovery != s->n_discoveries)
+		*sm = (struct ibcc_service_sm){ .guid = port_guid,
+						.discovery = s->n_discoveries,
+						.here = ibcc_umad_is_local(port_guid) };
+	return sm->here;
+}
+
 /* The port of the subnet manager, or IBCC_NONE, and whether it is one of this host. */
 static uint32_t find_sm(struct ibcc_service *s, bool *here)
 {
@@ -90,8 +104,7 @@ static uint32_t find_sm(struct ibcc_service *s, bool *here)
 	if (ibcc_sm_check(s->transport, &info, NULL))
 		return IBCC_NONE;
 	port = ibcc_topo_port_of_lid(t, info.sm_lid);
-	*here = info.lid == info.sm_lid ||
-		(port != IBCC_NONE && ibcc_umad_is_local(t->port[port].guid));
+	*here = info.lid == info.sm_lid || (port != IBCC_NONE && is_here(s, t->port[port].guid));
 	return port;
 }
 

@@ -11,6 +11,17 @@
 
 #define PASS_PS (1000 * IBCC_PS_PER_US)
 
+/* This host has no port, and counts how often it is searched for one. */
+static unsigned int n_searches;
+
+bool __wrap_ibcc_umad_is_local(uint64_t port_guid);
+bool __wrap_ibcc_umad_is_local(uint64_t port_guid)
+{
+	(void)port_guid;
+	n_searches++;
+	return false;
+}
+
 /* A transport that also answers for the own port, and can lose what is asked of a port's profiles.
  */
 struct line {
@@ -305,6 +316,26 @@ static void test_sm_moves(void **state)
 	close_scene(&x);
 }
 
+/* A host is searched for the subnet manager's port when that is another one, not in each pass. */
+static void test_sm_is_searched_once(void **state)
+{
+	struct scene x;
+
+	(void)state;
+	n_searches = 0;
+	open_scene(&x, "searched.db", IBCC_MODE_APPLY, "n4", "mlnx_congestion_control 0\n");
+	passes(&x, 10);
+	assert_int_equal(n_searches, 1);
+	x.line.sm_lid = lid_of(&x, "n3");
+	passes(&x, 10);
+	assert_int_equal(n_searches, 2);
+	/* Adapters can have moved from host to host. */
+	x.s->n_discoveries++;
+	passes(&x, 10);
+	assert_int_equal(n_searches, 3);
+	close_scene(&x);
+}
+
 /* Another subnet manager becomes master while an apply writes. The person has looked at the one
  * before.
  */
@@ -592,6 +623,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_unattended),
 		cmocka_unit_test(test_sm_moves),
+		cmocka_unit_test(test_sm_is_searched_once),
 		cmocka_unit_test(test_sm_moves_in_apply),
 		cmocka_unit_test(test_consent_on_trial),
 		cmocka_unit_test(test_consent_is_for_the_plan),
