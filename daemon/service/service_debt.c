@@ -40,28 +40,30 @@ uint32_t ibcc_service_debt_endport(const struct ibcc_service *s, const struct ib
 		       : e;
 }
 
-/* Records a rollback or a disable in the history even if it has nothing to write now. */
-static int record_empty(struct ibcc_service *s, const struct ibcc_txn *txn)
+/* Records a rollback or a disable in the history that had nothing to write, or could not be stored
+ * when it was carried out.
+ */
+static int record_empty(struct ibcc_service *s, const struct ibcc_txn *txn, int64_t *id)
 {
 	struct ibcc_plan none = { .generation = s->cycle.topo->generation };
 	struct ibcc_result res = { 0 };
 	struct ibcc_txn empty = *txn;
-	int64_t id;
 	int rc;
 
 	empty.via = s->applier->name;
 	empty.undoes_from = 0;
-	rc = ibcc_state_begin(s->state, &empty, &none, s->cycle.topo, &id, NULL);
-	return rc ? rc : ibcc_state_end(s->state, id, &res, 0, "", NULL);
+	rc = ibcc_state_begin(s->state, &empty, &none, s->cycle.topo, id, NULL);
+	return rc ? rc : ibcc_state_end(s->state, *id, &res, 0, "", NULL);
 }
 
-/* Writes to the state file what a transaction owes. It replaces older debts that it covers (`by`
- * NULL: none).
+/* Writes to the state file what a transaction with this result owes. It replaces older debts that
+ * it covers (`by` NULL: none).
  */
 static int owe(struct ibcc_service *s, const struct ibcc_txn *txn, const struct ibcc_debt *by,
-	       const struct ibcc_plan *plan, const struct ibcc_debts *list)
+	       const struct ibcc_result *res, const struct ibcc_debts *list)
 {
-	int rc = list->n && !plan->n ? record_empty(s, txn) : 0;
+	int64_t id = res->txn;
+	int rc = list->n && !id ? record_empty(s, txn, &id) : 0;
 
 	ibcc_service_find_debts(s);
 	for (uint32_t i = 0; !rc && by && i < s->debts.list.n; i++)
@@ -70,7 +72,7 @@ static int owe(struct ibcc_service *s, const struct ibcc_txn *txn, const struct 
 						 IBCC_NONE))
 			rc = ibcc_state_paid(s->state, &s->debts.list.debt[i]);
 	for (uint32_t i = 0; !rc && i < list->n; i++) {
-		list->debt[i].txn = ibcc_state_newest(s->state);
+		list->debt[i].txn = id;
 		rc = ibcc_state_owe(s->state, &list->debt[i]);
 	}
 	ibcc_service_find_debts(s);
@@ -95,14 +97,14 @@ int ibcc_service_owe_rollback(struct ibcc_service *s, const struct ibcc_txn *txn
 	if (!rc)
 		rc = ibcc_debts_add_failed(&list, &by, plan, res);
 	if (!rc)
-		rc = owe(s, txn, &by, plan, &list);
+		rc = owe(s, txn, &by, res, &list);
 	*n = list.n;
 	ibcc_debts_fini(&list);
 	return rc;
 }
 
 int ibcc_service_owe_profiles(struct ibcc_service *s, const struct ibcc_txn *txn,
-			      const struct ibcc_plan *plan, const struct ibcc_debts *list)
+			      const struct ibcc_result *res, const struct ibcc_debts *list)
 {
 	const struct ibcc_book *book;
 	int rc = ibcc_state_book(s->state, &book, NULL);
@@ -114,7 +116,7 @@ int ibcc_service_owe_profiles(struct ibcc_service *s, const struct ibcc_txn *txn
 		    memcmp(e->before, e->last, sizeof(e->last)) != 0)
 			rc = -EXDEV;
 	}
-	return rc ? rc : owe(s, txn, NULL, plan, list);
+	return rc ? rc : owe(s, txn, NULL, res, list);
 }
 
 /* Has a disable failed to reach a node that has settings of ours by the ledger's books? */
@@ -149,7 +151,7 @@ int ibcc_service_owe_disable(struct ibcc_service *s, const struct ibcc_txn *txn,
 	if (!rc)
 		rc = ibcc_debts_add_failed(&list, &by, plan, res);
 	if (!rc)
-		rc = owe(s, txn, &by, plan, &list);
+		rc = owe(s, txn, &by, res, &list);
 	*n = list.n;
 	ibcc_debts_fini(&list);
 	return rc;

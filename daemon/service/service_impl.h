@@ -332,7 +332,7 @@ int ibcc_service_owe_disable(struct ibcc_service *s, const struct ibcc_txn *txn,
  * books have other settings than profiles: -EXDEV. Older debts stay. -EIO, -ENOMEM.
  */
 int ibcc_service_owe_profiles(struct ibcc_service *s, const struct ibcc_txn *txn,
-			      const struct ibcc_plan *plan, const struct ibcc_debts *list);
+			      const struct ibcc_result *res, const struct ibcc_debts *list);
 /* Is a rollback from there owed, that is, done except for nodes that cannot be reached now? */
 bool ibcc_service_owes(const struct ibcc_service *s, int64_t from);
 /* Call after a polling cycle if this program may write: pays the debts that can be paid now. */

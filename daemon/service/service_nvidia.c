@@ -304,7 +304,7 @@ static int conclude(struct ibcc_service *s, const struct ibcc_txn *txn,
 
 	/* The history names nodes by the topology. */
 	if (!err && e.missed)
-		err = s->cycle.topo ? ibcc_service_owe_profiles(s, txn, plan, &e.owed) : -ENODATA;
+		err = s->cycle.topo ? ibcc_service_owe_profiles(s, txn, res, &e.owed) : -ENODATA;
 	if (e.missed)
 		rc = ibcc_why_set(why, rc ? rc : -EHOSTUNREACH,
 				  "marking profiles of %u port%s, the first at node 0x%016" PRIx64

@@ -167,6 +167,7 @@ struct ibcc_result {
 	struct ibcc_change_result *change; /* owned */
 	uint32_t n_verified, n_failed;
 	uint32_t set_mads;
+	int64_t txn;  /* the transaction that it is stored as; 0: it is not stored */
 	bool unheard; /* its end was never reported: more may have been done than this says */
 };
 static inline bool ibcc_result_may_have_written(const struct ibcc_result *r)

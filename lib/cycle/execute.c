@@ -126,6 +126,7 @@ static int one_transaction(const struct ibcc_execution *c, const struct ibcc_txn
 	if (rc)
 		return rc;
 	rc = ibcc_applier_run(c->applier, &sent, r, why);
+	r->txn = stored ? *id : 0;
 	if (books && !stored)
 		ibcc_state_note_unrecorded(c->state, txn, plan, r, rc);
 	else if (stored)

@@ -164,6 +164,52 @@ static void test_away(void **state)
 	}
 }
 
+/* The next commit of the state file fails, and those behind it do not. */
+static int fail_once(void *left)
+{
+	unsigned int *n = left;
+
+	return *n ? (int)(*n)-- : 0;
+}
+
+/* A rollback or a disable that cannot be stored before it writes is carried out all the same. What
+ * it owes hangs on an entry of the history of its own, not on the one before it.
+ */
+static void test_unstored(void **state)
+{
+	struct ibcc_agent_quirks *q;
+	struct owed x;
+
+	(void)state;
+	for (int off = 0; off < 2; off++) {
+		unsigned int left = 1;
+		int64_t before;
+		int err = 0;
+		json_t *o;
+
+		start(&x, off ? "unstored-off.db" : "unstored.db");
+		q = ibcc_agents_quirks(x.l.agents, x.node);
+		q->set_status = IBCC_MAD_STATUS_BAD_FIELD;
+		before = ibcc_state_newest(x.s->state);
+		sqlite3_commit_hook(x.s->state->db, fail_once, &left);
+		assert_int_not_equal(take_back(&x, off), 0);
+		sqlite3_commit_hook(x.s->state->db, NULL, NULL);
+		assert_int_equal(left, 0);
+		assert_int_equal(x.s->debts.list.n, 1);
+		assert_true(x.s->debts.list.debt[0].txn > before);
+		o = ibcc_state_transaction(x.s->state, x.s->debts.list.debt[0].txn, &err);
+		assert_string_equal(json_string_value(json_object_get(o, "action")),
+				    off ? "disable" : "rollback");
+		assert_string_equal(json_string_value(json_object_get(o, "who")), "test");
+		json_decref(o);
+		q->set_status = 0;
+		passes(&x, 64);
+		assert_owed(&x, 0, "ok");
+		assert_back(&x, true);
+		finish(&x);
+	}
+}
+
 static void assert_reason(struct owed *x, const char *begin)
 {
 	json_t *o = ibcc_service_status(x->s);
@@ -349,9 +395,10 @@ static void test_beyond_bounds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_refuses), cmocka_unit_test(test_away),
-		cmocka_unit_test(test_shared),  cmocka_unit_test(test_trial),
-		cmocka_unit_test(test_causes),  cmocka_unit_test(test_beyond_bounds),
+		cmocka_unit_test(test_refuses),  cmocka_unit_test(test_away),
+		cmocka_unit_test(test_shared),   cmocka_unit_test(test_trial),
+		cmocka_unit_test(test_causes),   cmocka_unit_test(test_beyond_bounds),
+		cmocka_unit_test(test_unstored),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
