@@ -57,9 +57,10 @@ struct ibcc_metrics_service {
 	bool state_file_ok;
 	bool fabric_whole; /* the last discovery had no gaps */
 	/* Endports at which a rollback or a disable is still to be done: of nodes that are on the
-	 * fabric, and of nodes that are away or share their GUID.
+	 * fabric, of nodes that are away or share their GUID, and of nodes that another program
+	 * has written since.
 	 */
-	uint32_t owed_present, owed_away;
+	uint32_t owed_present, owed_away, owed_overwritten;
 	uint64_t set_mads;
 };
 

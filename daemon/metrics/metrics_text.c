@@ -143,6 +143,7 @@ static void service(struct ibcc_text *o, const struct ibcc_metrics_service *s)
 	     "Endports at which a rollback or a disable is not complete yet.");
 	one_of(o, "ibcc_owed_endports", "state", "present", s->owed_present);
 	one_of(o, "ibcc_owed_endports", "state", "away", s->owed_away);
+	one_of(o, "ibcc_owed_endports", "state", "overwritten", s->owed_overwritten);
 	COUNTER(o, "ibcc_set_mads_total", "Set MADs sent, by the daemon or the plugin for it.",
 		s->set_mads);
 	jobs(o, &s->jobs);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <ibcc/bounds.h>
+#include <ibcc/hash.h>
 #include <ibcc/state.h>
 #include <ibcc/text.h>
 #include <ibcc/vendor_cc.h>
@@ -174,10 +175,35 @@ bool ibcc_service_debt_is_payable(const struct ibcc_service *s, const struct ibc
 	return e < s->cycle.actual.n && ibcc_debt_is_payable(&s->cycle.actual.ep[e]);
 }
 
+/* What an endport's marking profiles are now, as far as they are read: IBCC_HASH_START if none is.
+ */
+static uint64_t profiles_now(const struct ibcc_service *s, const struct ibcc_debt *d)
+{
+	const struct ibcc_endport_cc *ep = &s->cycle.actual.ep[ibcc_service_debt_endport(s, d)];
+	uint64_t h = IBCC_HASH_START;
+
+	for (uint32_t port = 0; port < ep->n_profile; port++)
+		if (ep->profile[port].known)
+			h = ibcc_hash(ibcc_hash(h, &port, sizeof(port)), ep->profile[port].data,
+				      sizeof(ep->profile[port].data));
+	return h;
+}
+
+bool ibcc_service_debt_is_overwritten(const struct ibcc_service *s, const struct ibcc_debt *d)
+{
+	uint64_t now;
+
+	if (!d->seen || !ibcc_service_debt_is_payable(s, d))
+		return false;
+	now = profiles_now(s, d);
+	return now == d->seen || now == IBCC_HASH_START;
+}
+
 /* Did transaction `txn` leave this debt, and can it be paid now? */
 static bool is_due(const struct ibcc_service *s, const struct ibcc_debt *d, int64_t txn)
 {
-	return d->txn == txn && ibcc_service_debt_is_payable(s, d);
+	return d->txn == txn && ibcc_service_debt_is_payable(s, d) &&
+	       !ibcc_service_debt_is_overwritten(s, d);
 }
 
 static int plan_off(const struct ibcc_service *s, int64_t txn, struct ibcc_plan *plan)
@@ -238,73 +264,133 @@ static int plan_back(struct ibcc_service *s, const struct ibcc_debt *like, struc
 	return rc;
 }
 
-/* Drops endports from a plan if their bytes, which come from a file, are out of bounds for a node.
- * Such endports keep their debt. *n is their number. -ENOMEM.
+static bool is_profile(const struct ibcc_change *c)
+{
+	return c->attr_id == IBCC_VCC_ATTR_SW_PROFILE;
+}
+
+/* What is to become of a marking profile, by the settings as they were read: IBCC_OUTCOME_VERIFIED
+ * if nothing of ours is there, SKIPPED if another program has written it since, or else PENDING.
+ * That program's values are its choice, unless a person asks for the earlier ones.
+ */
+static enum ibcc_outcome outcome_of(const struct ibcc_endport_cc *ep, const struct ibcc_change *c)
+{
+	uint8_t now[IBCC_CC_DATA_BYTES];
+
+	if (!ibcc_settings_pack(ep, c->attr_id, c->attr_mod, now))
+		return IBCC_OUTCOME_PENDING;
+	if (!memcmp(c->old_data, c->new_data, sizeof(now)))
+		return IBCC_OUTCOME_VERIFIED;
+	return memcmp(now, c->old_data, sizeof(now)) && memcmp(now, c->new_data, sizeof(now))
+		       ? IBCC_OUTCOME_SKIPPED
+		       : IBCC_OUTCOME_PENDING;
+}
+
+/* Marks what a plan is not to have of a debt: `out` says which changes are out of bounds. Of other
+ * settings than marking profiles one that is out of bounds takes all of its endport with it. Sets
+ * d->last to the reason, if there is one.
+ */
+static void leave_out_of(const struct ibcc_service *s, struct ibcc_debt *d,
+			 const struct ibcc_plan *plan, const struct ibcc_plan_index *x, bool *out)
+{
+	const struct ibcc_endport_cc *ep = &s->cycle.actual.ep[ibcc_service_debt_endport(s, d)];
+	bool all = false, beyond = false, others = false;
+	uint32_t k;
+
+	for (k = ibcc_debt_first(d, x); k != IBCC_NONE; k = x->next[k])
+		all |= out[k] && !is_profile(&plan->change[k]);
+	for (k = ibcc_debt_first(d, x); k != IBCC_NONE; k = x->next[k]) {
+		const struct ibcc_change *c = &plan->change[k];
+		enum ibcc_outcome o = is_profile(c) ? outcome_of(ep, c) : IBCC_OUTCOME_PENDING;
+
+		out[k] |= all && !is_profile(c);
+		beyond |= out[k];
+		others |= !out[k] && o == IBCC_OUTCOME_SKIPPED;
+		out[k] |= o != IBCC_OUTCOME_PENDING;
+	}
+	d->last = (struct ibcc_change_result){ .outcome = beyond || others ? IBCC_OUTCOME_SKIPPED
+									   : IBCC_OUTCOME_PENDING };
+	if (beyond)
+		d->last.err = IBCC_CHANGE_BEYOND_BOUNDS;
+	else if (others)
+		d->last.err = IBCC_CHANGE_OTHER_WRITER;
+}
+
+/* Drops from a plan what comes from a file and is out of bounds for its node, which keeps its debt,
+ * and marking profiles that have nothing to be done for them. *n endports will not be done with the
+ * plan. -ENOMEM.
  */
 static int leave_out(struct ibcc_service *s, int64_t txn, struct ibcc_plan *plan, uint32_t *n,
 		     struct ibcc_why *why)
 {
 	static const struct ibcc_bounds wire = IBCC_BOUNDS_DEFAULT;
-	bool *bad = calloc(plan->n + 1, sizeof(*bad));
+	bool *out = calloc(plan->n + 1, sizeof(*out));
 	struct ibcc_plan_index x = { .next = NULL };
-	uint32_t kept = 0, k;
+	uint32_t kept = 0;
 
-	if (!bad || ibcc_plan_index_init(&x, plan)) {
-		free(bad);
+	if (!out || ibcc_plan_index_init(&x, plan)) {
+		free(out);
 		return ibcc_why_set(why, -ENOMEM, "no memory");
 	}
-	ibcc_bounds_check(&wire, s->cycle.topo, &s->cycle.actual, plan, bad, why);
+	ibcc_bounds_check(&wire, s->cycle.topo, &s->cycle.actual, plan, out, why);
 	for (uint32_t i = 0; i < s->debts.list.n; i++) {
 		struct ibcc_debt *d = &s->debts.list.debt[i];
-		bool out = false;
 
 		if (!is_due(s, d, txn))
 			continue;
-		d->last = (struct ibcc_change_result){ .outcome = IBCC_OUTCOME_PENDING };
-		for (k = ibcc_debt_first(d, &x); k != IBCC_NONE; k = x.next[k])
-			out |= bad[k];
-		for (k = ibcc_debt_first(d, &x); out && k != IBCC_NONE; k = x.next[k])
-			bad[k] = true;
-		if (!out)
-			continue;
-		d->last = (struct ibcc_change_result){ .outcome = IBCC_OUTCOME_SKIPPED,
-						       .err = IBCC_CHANGE_BEYOND_BOUNDS };
-		++*n;
+		leave_out_of(s, d, plan, &x, out);
+		*n += d->last.outcome != IBCC_OUTCOME_PENDING;
 	}
-	for (k = 0; k < plan->n; k++)
-		if (!bad[k])
+	for (uint32_t k = 0; k < plan->n; k++)
+		if (!out[k])
 			plan->change[kept++] = plan->change[k];
 	plan->n = kept;
 	ibcc_plan_index_fini(&x);
-	free(bad);
+	free(out);
 	return 0;
 }
 
-/* Does a plan, as leave_out() has left it, decide the fate of this debt? */
-static bool is_tried(const struct ibcc_service *s, const struct ibcc_debt *d, int64_t txn)
+/* Says once that a node keeps what another program has written. */
+static void tell_overwritten(struct ibcc_service *s, const struct ibcc_debt *first, uint32_t n)
 {
-	return is_due(s, d, txn) && d->last.outcome == IBCC_OUTCOME_PENDING;
+	struct ibcc_why *news = &s->debts.news, before = *news;
+	char nodes[IBCC_DEBT_NODES_BYTES];
+
+	ibcc_debt_name_nodes(first, n, nodes, sizeof(nodes));
+	ibcc_why_set(news, 0,
+		     "%s%s%s: marking profiles that transaction %" PRId64
+		     " (%s) was to restore are another program's now, and stay: \"ibcc-tune "
+		     "rollback\" restores the earlier ones",
+		     before.text, before.text[0] ? "; " : "", nodes, first->txn,
+		     ibcc_debt_name(first));
 }
 
 static void note_paid(struct ibcc_service *s, int64_t txn, const struct ibcc_plan *plan,
 		      const struct ibcc_result *res)
 {
+	const struct ibcc_debt *first = NULL;
 	struct ibcc_plan_index x;
+	uint32_t n = 0;
 
 	if (ibcc_plan_index_init(&x, plan))
 		return; /* all of it stays owed, and the next polling cycle tries again */
 	for (uint32_t i = 0; i < s->debts.list.n; i++) {
 		struct ibcc_debt *d = &s->debts.list.debt[i];
 
-		if (!is_tried(s, d, txn))
+		if (!is_due(s, d, txn))
 			continue;
 		/* A debt that the state file cannot drop now is looked at again, and is done then.
 		 */
-		if (ibcc_debt_is_done(d, &x, res))
-			(void)ibcc_state_paid(s->state, d);
-		else
+		if (!ibcc_debt_is_done(d, &x, res))
 			ibcc_debt_note(d, &x, res);
+		else if (d->last.outcome == IBCC_OUTCOME_PENDING)
+			(void)ibcc_state_paid(s->state, d);
+		if (ibcc_debt_is_others(d) && !d->seen && !n++)
+			first = d;
+		d->seen = ibcc_debt_is_others(d) ? profiles_now(s, d) : 0;
 	}
+	if (n)
+		tell_overwritten(s, first, n);
 	ibcc_plan_index_fini(&x);
 }
 
@@ -331,7 +417,7 @@ static int execute(struct ibcc_service *s, const struct ibcc_debt *like, int64_t
 	return rc;
 }
 
-/* Carries out a plan for the debts of one transaction. `n_out` endports were left out of the plan.
+/* Carries out a plan for the debts of one transaction. `n_out` endports will not be done with it.
  */
 static int execute_debts(struct ibcc_service *s, const struct ibcc_debt *like, uint32_t n_out,
 			 int64_t first, struct ibcc_plan *plan, struct ibcc_result *res,
@@ -339,22 +425,30 @@ static int execute_debts(struct ibcc_service *s, const struct ibcc_debt *like, u
 {
 	char nodes[IBCC_DEBT_NODES_BYTES], summary[sizeof(nodes) + 96];
 	const struct ibcc_debt *head = NULL;
-	uint32_t n = 0, n_owed = 0;
+	uint32_t n = 0, n_due = 0, n_owed = 0;
+	struct ibcc_plan_index x;
 
+	if (!plan->n)
+		return 0;
+	if (ibcc_plan_index_init(&x, plan))
+		return ibcc_why_set(why, -ENOMEM, "no memory");
 	for (uint32_t i = 0; i < s->debts.list.n; i++) {
 		const struct ibcc_debt *d = &s->debts.list.debt[i];
+		bool due = is_due(s, d, like->txn);
 
 		n_owed += d->txn == like->txn;
-		if (is_tried(s, d, like->txn) && !n++)
+		n_due += due;
+		if (due && ibcc_debt_first(d, &x) != IBCC_NONE && !n++)
 			head = d;
 	}
-	if (!head || !plan->n)
+	ibcc_plan_index_fini(&x);
+	if (!head)
 		return 0;
 	ibcc_debt_name_nodes(head, n, nodes, sizeof(nodes));
 	snprintf(summary, sizeof(summary),
 		 "%s can be reached: what transaction %" PRId64 " (%s) could not do there", nodes,
 		 like->txn, ibcc_debt_name(like));
-	if (like->off || n < n_owed || n_out || !ibcc_state_is_last_wish(s->state, like->txn))
+	if (like->off || n_due < n_owed || n_out || !ibcc_state_is_last_wish(s->state, like->txn))
 		first = 0;
 	return execute(s, like, first, summary, plan, res, why);
 }
@@ -379,7 +473,7 @@ static int pay_for(struct ibcc_service *s, const struct ibcc_debt *like, struct 
 		rc = execute_debts(s, like, n_out + damage.n, first, &plan, &res, why);
 	if (!rc || res.n)
 		note_paid(s, like->txn, &plan, &res);
-	if (!rc && n_out)
+	if (!rc && out.text[0])
 		rc = ibcc_why_set(why, -ERANGE, "%s", out.text);
 	ibcc_result_fini(&res);
 	ibcc_plan_fini(&plan);
@@ -416,7 +510,7 @@ void ibcc_service_pay(struct ibcc_service *s)
 		int one;
 
 		if (d->list.debt[i].txn == done ||
-		    !ibcc_service_debt_is_payable(s, &d->list.debt[i]))
+		    !is_due(s, &d->list.debt[i], d->list.debt[i].txn))
 			continue;
 		done = d->list.debt[i].txn;
 		one = pay_for(s, &d->list.debt[i], &d->why);

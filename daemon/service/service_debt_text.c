@@ -46,6 +46,13 @@ static bool is_there(const struct ibcc_service *s, const struct ibcc_debt *d)
 	return s->cycle.topo && ibcc_service_debt_endport(s, d) != IBCC_NONE;
 }
 
+static enum ibcc_debt_state state_of(const struct ibcc_service *s, const struct ibcc_debt *d)
+{
+	if (!is_there(s, d))
+		return IBCC_DEBT_AWAY;
+	return ibcc_service_debt_is_overwritten(s, d) ? IBCC_DEBT_OVERWRITTEN : IBCC_DEBT_PRESENT;
+}
+
 /* Why a debt is not paid, as the end of a sentence about its node. "": the cause is unknown. */
 static const char *cause_of(const struct ibcc_service *s, const struct ibcc_debt *d)
 {
@@ -64,7 +71,7 @@ static const char *cause_of(const struct ibcc_service *s, const struct ibcc_debt
 	return cause ? cause : "";
 }
 
-/* Groups the nodes by cause: those that are present, or all. */
+/* Groups the nodes by cause: those that keep what they were to lose, or all. */
 static void group(const struct ibcc_service *s, bool all, struct groups *g)
 {
 	*g = (struct groups){ 0 };
@@ -73,7 +80,7 @@ static void group(const struct ibcc_service *s, bool all, struct groups *g)
 		const char *cause;
 		uint32_t k;
 
-		if (!all && !is_there(s, d))
+		if (!all && state_of(s, d) != IBCC_DEBT_PRESENT)
 			continue;
 		cause = cause_of(s, d);
 		for (k = 0; k < g->n && strcmp(g->group[k].cause, cause) != 0; k++)
@@ -163,6 +170,11 @@ static void describe_one(const struct ibcc_service *s, const struct groups *g, s
 			     node, cause, d->txn, ibcc_debt_name(d));
 		return;
 	}
+	if (state_of(s, d) == IBCC_DEBT_OVERWRITTEN) {
+		ibcc_why_set(why, 0, "%s %s (transaction %" PRId64 ", %s)", node, cause, d->txn,
+			     ibcc_debt_name(d));
+		return;
+	}
 	if (!cause[0]) {
 		cause = s->debts.why.text;
 		it = "";
@@ -191,12 +203,12 @@ bool ibcc_service_debt_trouble(const struct ibcc_service *s, struct ibcc_why *wh
 	return say(s, false, why);
 }
 
-uint32_t ibcc_service_count_debts(const struct ibcc_service *s, bool present)
+uint32_t ibcc_service_count_debts(const struct ibcc_service *s, enum ibcc_debt_state state)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->debts.list.n; i++)
-		n += is_there(s, &s->debts.list.debt[i]) == present;
+		n += state_of(s, &s->debts.list.debt[i]) == state;
 	return n;
 }
 

@@ -343,17 +343,26 @@ void ibcc_service_pay(struct ibcc_service *s);
 uint32_t ibcc_service_debt_endport(const struct ibcc_service *s, const struct ibcc_debt *d);
 /* Is the debt's endport present and writable? */
 bool ibcc_service_debt_is_payable(const struct ibcc_service *s, const struct ibcc_debt *d);
+/* Was all that is left of it written by another program since, and has that stayed as it was? Then
+ * it is not tried until the endport's marking profiles change or a person asks for a rollback.
+ */
+bool ibcc_service_debt_is_overwritten(const struct ibcc_service *s, const struct ibcc_debt *d);
 /* service_debt_text.c: the action that left the debt, in a word. */
 const char *ibcc_debt_name(const struct ibcc_debt *d);
 /* Space for the name of one node and for how many more there are. */
 #define IBCC_DEBT_NODES_BYTES (IBCC_DESC_BYTES + 64)
 void ibcc_debt_name_nodes(const struct ibcc_debt *d, uint32_t n, char *buf, size_t len);
-/* Is something owed at nodes that are on the fabric? If so, *why says what; otherwise *why is left
+/* Do nodes on the fabric keep what they were to lose? If so, *why says what; otherwise *why is left
  * alone.
  */
 bool ibcc_service_debt_trouble(const struct ibcc_service *s, struct ibcc_why *why);
-/* At how many endports something is owed, counting nodes that are on the fabric, or the others. */
-uint32_t ibcc_service_count_debts(const struct ibcc_service *s, bool present);
+enum ibcc_debt_state {
+	IBCC_DEBT_PRESENT, /* the node is on the fabric, and keeps what it was to lose */
+	IBCC_DEBT_AWAY,
+	IBCC_DEBT_OVERWRITTEN, /* see ibcc_service_debt_is_overwritten() */
+};
+/* At how many endports something is owed in this state. */
+uint32_t ibcc_service_count_debts(const struct ibcc_service *s, enum ibcc_debt_state state);
 /* All that is owed, as JSON. */
 json_t *ibcc_service_owed(const struct ibcc_service *s);
 /* service_repairs.c: remembers what the last polling cycle has repaired. The second function

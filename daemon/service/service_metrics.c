@@ -23,6 +23,7 @@ void ibcc_service_metrics(const struct ibcc_service *s, struct ibcc_metrics_serv
 		.set_mads = s->set_mads,
 	};
 	ibcc_service_jobs_metrics(s, &out->jobs);
-	out->owed_present = ibcc_service_count_debts(s, true);
-	out->owed_away = ibcc_service_count_debts(s, false);
+	out->owed_present = ibcc_service_count_debts(s, IBCC_DEBT_PRESENT);
+	out->owed_away = ibcc_service_count_debts(s, IBCC_DEBT_AWAY);
+	out->owed_overwritten = ibcc_service_count_debts(s, IBCC_DEBT_OVERWRITTEN);
 }

@@ -27,6 +27,10 @@ struct ibcc_debt {
 	 * does not have it.
 	 */
 	struct ibcc_change_result last;
+	/* What the endport's marking profiles were when `last` said that they are another
+	 * program's; 0: it does not say so. The state file does not have this either.
+	 */
+	uint64_t seen;
 };
 
 struct ibcc_debts {
@@ -61,7 +65,9 @@ bool ibcc_debt_is_covered(const struct ibcc_debt *d, const struct ibcc_debt *by,
 bool ibcc_debt_is_done(const struct ibcc_debt *d, const struct ibcc_plan_index *x,
 		       const struct ibcc_result *r);
 
-/* Notes in `last` why a plan has not done it. */
+/* Notes in `last` why a plan has not done it. What another program has written since comes last,
+ * behind what was left out of the plan: no further try helps there.
+ */
 void ibcc_debt_note(struct ibcc_debt *d, const struct ibcc_plan_index *x,
 		    const struct ibcc_result *r);
 /* Takes over what was noted in `from` of debts that are still owed. */
@@ -70,6 +76,12 @@ void ibcc_debts_keep_notes(struct ibcc_debts *debts, const struct ibcc_debts *fr
  * values". NULL: it was not tried.
  */
 const char *ibcc_debt_cause(const struct ibcc_debt *d);
+
+/* Does `last` say that all that is left of it is another program's by now? */
+static inline bool ibcc_debt_is_others(const struct ibcc_debt *d)
+{
+	return d->last.outcome == IBCC_OUTCOME_SKIPPED && d->last.err == IBCC_CHANGE_OTHER_WRITER;
+}
 
 /* Can it be done now? Settings that another program gave a node keep the tuner away from it, but no
  * rollback and no disable.

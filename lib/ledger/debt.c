@@ -72,15 +72,17 @@ bool ibcc_debt_is_done(const struct ibcc_debt *d, const struct ibcc_plan_index *
 void ibcc_debt_note(struct ibcc_debt *d, const struct ibcc_plan_index *x,
 		    const struct ibcc_result *r)
 {
-	d->last = (struct ibcc_change_result){ .outcome = IBCC_OUTCOME_PENDING };
 	for (uint32_t i = ibcc_debt_first(d, x); i != IBCC_NONE && i < r->n; i = x->next[i]) {
 		const struct ibcc_change_result *c = &r->change[i];
 		bool follows = c->outcome == IBCC_OUTCOME_SKIPPED && !c->err;
+		bool others = c->err == IBCC_CHANGE_OTHER_WRITER;
 
-		if (is_verified(r, i) || follows)
+		if (is_verified(r, i) || follows ||
+		    (others && d->last.outcome != IBCC_OUTCOME_PENDING))
 			continue;
 		d->last = *c;
-		return;
+		if (!others)
+			return;
 	}
 }
 
@@ -105,8 +107,10 @@ void ibcc_debts_keep_notes(struct ibcc_debts *debts, const struct ibcc_debts *fr
 
 		while (k < from->n && compare(&from->debt[k], d) < 0)
 			k++;
-		if (k < from->n && !compare(&from->debt[k], d) && from->debt[k].off == d->off)
+		if (k < from->n && !compare(&from->debt[k], d) && from->debt[k].off == d->off) {
 			d->last = from->debt[k].last;
+			d->seen = from->debt[k].seen;
+		}
 	}
 }
 
@@ -125,11 +129,14 @@ static const char *failure(int err)
 	case IBCC_CHANGE_NO_CLASS: return "does not report that it supports congestion control";
 	case IBCC_CHANGE_VENDOR_ON: return "has NVIDIA's own congestion control on";
 	case IBCC_CHANGE_VENDOR_OFF: return "has NVIDIA's own congestion control off";
-	case IBCC_CHANGE_OTHER_WRITER: return "has settings that another program wrote meanwhile";
+	case IBCC_CHANGE_OTHER_WRITER:
+		return "has marking profiles that another program has written since, and they "
+		       "stay: \"ibcc-tune rollback\" restores the earlier ones";
 	case IBCC_CHANGE_OTHER_KEY: return "has another CC_Key";
 	case IBCC_CHANGE_MOVED: return "has another LID now";
 	case IBCC_CHANGE_GONE: return "does not answer at its LID";
-	case IBCC_CHANGE_UNREADABLE: return "has settings that ibcc-tune cannot read, or only in part";
+	case IBCC_CHANGE_UNREADABLE:
+		return "has settings that ibcc-tune cannot read, or only in part";
 	case -ETIMEDOUT: return "does not answer";
 	}
 	return "could not be written";

@@ -93,6 +93,18 @@ static void test_notes(void **state)
 	assert_null(ibcc_debt_cause(&again[0]));
 	assert_string_equal(ibcc_debt_cause(&again[1]), "refuses the values");
 	assert_null(ibcc_debt_cause(&again[2]));
+	/* What another program has written since is said if that is all. */
+	one[1] = again[1] = (struct ibcc_debt){ .node_guid = GUID_B, .port = 1, .txn = 4 };
+	r.change[1].err = IBCC_CHANGE_OTHER_WRITER;
+	ibcc_debt_note(&one[1], &x, &r);
+	assert_string_equal(ibcc_debt_cause(&one[1]), "refuses the values");
+	assert_false(ibcc_debt_is_others(&one[1]));
+	r.change[2].outcome = IBCC_OUTCOME_VERIFIED;
+	ibcc_debt_note(&again[1], &x, &r);
+	assert_true(ibcc_debt_is_others(&again[1]));
+	again[1].last.err = IBCC_CHANGE_BEYOND_BOUNDS;
+	ibcc_debt_note(&again[1], &x, &r);
+	assert_false(ibcc_debt_is_others(&again[1]));
 	ibcc_result_fini(&r);
 	ibcc_plan_index_fini(&x);
 	ibcc_plan_fini(&p);

@@ -50,6 +50,7 @@ static int setup(void **state)
 						    .fabric_whole = true,
 						    .owed_present = 2,
 						    .owed_away = 5,
+						    .owed_overwritten = 3,
 						    .set_mads = 12 };
 	f->now = (struct ibcc_metrics_now){ .state = "ok",
 					    .last_reload_ok = true,
@@ -139,6 +140,7 @@ static void test_without_fabric(void **state)
 	assert_line(text, "ibcc_set_mads_total 12");
 	assert_line(text, "ibcc_owed_endports{state=\"present\"} 2");
 	assert_line(text, "ibcc_owed_endports{state=\"away\"} 5");
+	assert_line(text, "ibcc_owed_endports{state=\"overwritten\"} 3");
 	assert_null(strstr(text, "ibcc_nodes"));
 	/* Where no plugin is configured there is none to miss. */
 	assert_null(strstr(text, "ibcc_plugin_connected"));
