@@ -88,6 +88,7 @@ static const char *read_args(struct ibcc_task *t, const json_t *args, struct ibc
 	const json_t *anonymous = json_object_get(args, "anonymous");
 	const json_t *look = json_object_get(args, "look");
 	const json_t *made = json_object_get(args, "made");
+	const json_t *sm = json_object_get(args, "unchecked_sm");
 	json_t *set = json_object_get(args, "set");
 	json_int_t made_s = 0;
 
@@ -119,8 +120,11 @@ static const char *read_args(struct ibcc_task *t, const json_t *args, struct ibc
 		return why->text;
 	if (control && (!plan || ibcc_control_read(control, &t->control, why)))
 		return plan ? why->text : "only an apply of a plan takes control";
-	if ((look || made) && !plan)
-		return "only an apply of a plan takes look and made";
+	if ((look || made || sm) && !plan)
+		return "only an apply of a plan takes look, made and unchecked_sm";
+	if (sm && !ibcc_service_read_warned(sm, &t->warned_sm))
+		return "unchecked_sm must be a GUID, or null";
+	t->shown = sm;
 	if (look && !json_is_boolean(look))
 		return "look must be true or false";
 	if (made && !ibcc_json_read_whole(made, INT64_MAX, &made_s))

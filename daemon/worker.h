@@ -70,6 +70,8 @@ struct ibcc_task {
 	struct ibcc_plan plan;        /* apply plan: the changes; owned */
 	struct ibcc_control control;  /* apply plan: its roots */
 	int64_t made_s;               /* apply plan; see struct ibcc_request */
+	bool shown;                   /* the same */
+	uint64_t warned_sm;           /* the same */
 	bool anonymous;               /* bundle */
 	int64_t id;                   /* rollback, history: transaction or 0 */
 	unsigned int limit;           /* history */

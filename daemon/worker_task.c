@@ -21,7 +21,9 @@ struct ibcc_request ibcc_task_request(const struct ibcc_task *t)
 	return (struct ibcc_request){ .who = t->who,
 				      .skip_unsupported = t->skip_unsupported,
 				      .confirm_s = t->confirm_s,
-				      .made_s = t->made_s };
+				      .made_s = t->made_s,
+				      .shown = t->shown,
+				      .warned_sm = t->warned_sm };
 }
 
 /* Do the history and the log name a person for this task? Only then is the name service asked. */

@@ -36,9 +36,9 @@ void ibcc_service_claim(struct ibcc_service *s);
  */
 void ibcc_service_listen(struct ibcc_service *s);
 
-/* Opens the service on a transport instead of a port, to measure it on a simulated fabric. It writes
- * nothing to the fabric, and discovers nothing for a quarter of an hour. It owns the transport and
- * the topology from now on, also on failure. -ENOMEM.
+/* Opens the service on a transport instead of a port, to measure it on a simulated fabric. It
+ * writes nothing to the fabric, and discovers nothing for a quarter of an hour. It owns the
+ * transport and the topology from now on, also on failure. -ENOMEM.
  */
 int ibcc_service_open_on(struct ibcc_service *s, struct ibcc_transport *t, struct ibcc_topo *topo);
 
@@ -62,7 +62,16 @@ struct ibcc_request {
 	uint32_t confirm_s;
 	/* apply: when the plan's file was made, seconds since 1970; 0: the plan is from no file */
 	int64_t made_s;
+	/* apply plan: the subnet manager of which a person was warned where the plan was shown, by
+	 * its port's GUID; see ibcc_service_read_warned(). `shown` false: no person was shown the
+	 * plan.
+	 */
+	bool shown;
+	uint64_t warned_sm;
 };
+
+/* Reads "unchecked_sm" of a plan that was shown. False: it is none. */
+bool ibcc_service_read_warned(const json_t *v, uint64_t *warned_sm);
 
 /* Checks whether such an apply can be carried out now. -EBUSY while a transaction is on trial; -EIO
  * if this one is to be on trial and the state file cannot be written.

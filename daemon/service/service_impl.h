@@ -220,6 +220,17 @@ enum ibcc_service_writing {
 	IBCC_SERVICE_WRITES_UNATTENDED,
 };
 void ibcc_service_look_at_nvidia(struct ibcc_service *s, enum ibcc_service_writing writing);
+/* Does a plan change marking profiles? */
+bool ibcc_service_has_profile(const struct ibcc_plan *plan);
+/* The subnet manager that the warning about what could not be checked names, as "unchecked_sm" of a
+ * plan: its port's GUID, 0 if no port is known to have it, or null if there is no such warning.
+ */
+json_t *ibcc_service_warned(const struct ibcc_service *s);
+/* A consent is for the subnet manager that the plan was shown with. -ESTALE if the plan has marking
+ * profiles, and another subnet manager, which could not be checked, is master by now.
+ */
+int ibcc_service_check_consent(const struct ibcc_service *s, const struct ibcc_plan *plan,
+			       const struct ibcc_request *r, struct ibcc_why *why);
 /* Call after a person's apply has written and its trial has begun: if vendor_opensm_conf names a
  * file, the daemon may go on by itself as long as the subnet manager that this person was warned of
  * is master. While the apply is on trial, that waits until it is confirmed.

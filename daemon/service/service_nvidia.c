@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include <ibcc/file.h>
+#include <ibcc/json.h>
 #include <ibcc/opensm_conf.h>
 #include <ibcc/state.h>
 #include <ibcc/text.h>
@@ -137,6 +138,40 @@ void ibcc_service_consent_to_sm(struct ibcc_service *s, uint64_t guid)
 	write_guid(guid, text);
 	/* Without the note the daemon asks again. */
 	(void)ibcc_state_note_set(s->state, consent, text);
+}
+
+bool ibcc_service_has_profile(const struct ibcc_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->n; i++)
+		if (plan->change[i].attr_id == IBCC_VCC_ATTR_SW_PROFILE)
+			return true;
+	return false;
+}
+
+/* No GUID of a port: a person was not warned of any. */
+#define WARNED_OF_NONE UINT64_MAX
+
+bool ibcc_service_read_warned(const json_t *v, uint64_t *warned_sm)
+{
+	*warned_sm = WARNED_OF_NONE;
+	return json_is_null(v) || ibcc_json_read_guid(v, warned_sm);
+}
+
+json_t *ibcc_service_warned(const struct ibcc_service *s)
+{
+	return s->cycle.unchecked.text[0] ? ibcc_json_guid(s->unchecked_sm) : json_null();
+}
+
+int ibcc_service_check_consent(const struct ibcc_service *s, const struct ibcc_plan *plan,
+			       const struct ibcc_request *r, struct ibcc_why *why)
+{
+	if (!ibcc_service_has_profile(plan) || !r->shown || !s->cycle.unchecked.text[0] ||
+	    r->warned_sm == s->unchecked_sm)
+		return 0;
+	return ibcc_why_set(why, -ESTALE,
+			    "nothing is written: another subnet manager is master since the plan "
+			    "was shown: %.300s; make a new plan",
+			    s->cycle.unchecked.text);
 }
 
 void ibcc_service_applied(struct ibcc_service *s)

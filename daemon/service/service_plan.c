@@ -260,10 +260,22 @@ static int judge(struct ibcc_service *s, const struct ibcc_plan *saved,
 	if (!rc && ibcc_service_address(s->cycle.topo, saved, plan, &n_gone, &gone_guid))
 		rc = ibcc_why_set(why, -ENOMEM, "no memory");
 	if (!rc)
+		rc = ibcc_service_check_consent(s, plan, r, why);
+	if (!rc)
 		rc = check_fabric(s, plan, n_gone, gone_guid, why);
 	if (!rc)
 		rc = check_roots(s, plan, control, why);
 	return rc;
+}
+
+/* What a person has to look at before the plan is written, as the daemon's own plan has it. */
+static json_t *warnings(const struct ibcc_service *s, const struct ibcc_plan *plan)
+{
+	json_t *list = json_array();
+
+	if (ibcc_service_has_profile(plan) && s->cycle.unchecked.text[0])
+		json_array_append_new(list, ibcc_json_text(s->cycle.unchecked.text));
+	return list;
 }
 
 int ibcc_service_look_at_plan(struct ibcc_service *s, const struct ibcc_plan *saved,
@@ -276,9 +288,10 @@ int ibcc_service_look_at_plan(struct ibcc_service *s, const struct ibcc_plan *sa
 
 	if (!rc) {
 		ibcc_control_explain(s->cycle.topo, control, summary, sizeof(summary));
-		*out = json_pack("{si so si so}", "schema", IBCC_REPORT_SCHEMA, "changes",
+		*out = json_pack("{si so si so so so}", "schema", IBCC_REPORT_SCHEMA, "changes",
 				 ibcc_report_changes(s->cycle.topo, &plan, NULL), "writes",
-				 (int)plan.n, "summary", ibcc_json_text(summary));
+				 (int)plan.n, "summary", ibcc_json_text(summary), "warnings",
+				 warnings(s, &plan), "unchecked_sm", ibcc_service_warned(s));
 		rc = *out ? 0 : ibcc_why_set(why, -ENOMEM, "no memory");
 	}
 	ibcc_plan_fini(&plan);

@@ -48,6 +48,8 @@ static int plan_of(struct ibcc_service *s,
 	ibcc_service_add_jobs(s, json_object_get(*out, "roots"));
 	if (*out && ibcc_service_has_jobs(s))
 		json_object_set_new(*out, "whose", ibcc_service_whose_text(s));
+	if (*out && c->options.profiles)
+		json_object_set_new(*out, "unchecked_sm", ibcc_service_warned(s));
 	age_ms = (ibcc_now_ns() - s->decided_ns) / 1000000;
 	if (*out && json_object_set_new(*out, "age_ms", json_integer((json_int_t)age_ms)))
 		return ibcc_why_set(why, -ENOMEM, "no memory");

@@ -288,12 +288,10 @@ int ibcc_service_execute(struct ibcc_service *s, struct ibcc_execution execution
 	int rc;
 
 	/* The last gate for a plan from outside, whatever was checked before. */
-	for (uint32_t i = 0; !execution.back && !s->cycle.options.profiles && i < plan->n; i++)
-		if (plan->change[i].attr_id == IBCC_VCC_ATTR_SW_PROFILE)
-			return ibcc_why_set(
-				why, -EPERM,
-				"nothing is written: the plan changes marking profiles, and "
-				"vendor_writes is never");
+	if (!execution.back && !s->cycle.options.profiles && ibcc_service_has_profile(plan))
+		return ibcc_why_set(why, -EPERM,
+				    "nothing is written: the plan changes marking profiles, and "
+				    "vendor_writes is never");
 	execution.applier = s->applier;
 	execution.state = s->state;
 	execution.topo = s->cycle.topo;

@@ -115,11 +115,13 @@ static int apply_this(struct tune *t, const json_t *plan)
 	json_t *a = NULL;
 	int rc, code = TUNE_OK;
 
-	rc = tune_do(t, "apply",
-		     with_trial(t, json_pack("{sO sO* sO*}", "plan", json_object_get(plan, "data"),
-					     "control", json_object_get(plan, "control"), "made",
-					     json_object_get(plan, "made"))),
-		     &a, &why);
+	rc = tune_do(
+		t, "apply",
+		with_trial(t, json_pack("{sO sO* sO* sO*}", "plan", json_object_get(plan, "data"),
+					"control", json_object_get(plan, "control"), "made",
+					json_object_get(plan, "made"), "unchecked_sm",
+					json_object_get(plan, "unchecked_sm"))),
+		&a, &why);
 	if (a && !t->json)
 		printf("%lld of %lld change%s verified, %lld Set MAD%s.\n", tune_int(a, "verified"),
 		       tune_int(a, "writes"), ibcc_text_plural(tune_int(a, "writes"), "", "s"),
@@ -133,9 +135,9 @@ static int apply_this(struct tune *t, const json_t *plan)
 }
 
 /* Anyone may have written the text in a plan's file. So this shows what the program that will write
- * makes of the plan.
+ * makes of the plan, and takes over what it warns of.
  */
-static int show_writes(struct tune *t, const json_t *plan)
+static int show_writes(struct tune *t, json_t *plan)
 {
 	struct ibcc_why why = { "" };
 	json_t *a = NULL;
@@ -144,8 +146,10 @@ static int show_writes(struct tune *t, const json_t *plan)
 				   json_object_get(plan, "control"), "look", 1),
 			 &a, &why);
 
-	if (!rc)
+	if (!rc) {
 		tune_print_writes(t, a, "Changes to make");
+		json_object_set(plan, "unchecked_sm", json_object_get(a, "unchecked_sm"));
+	}
 	json_decref(a);
 	return rc ? tune_fail("%s", why.text) : TUNE_OK;
 }

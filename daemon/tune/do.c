@@ -193,6 +193,8 @@ int tune_do_local(const struct tune *t, const char *command, const json_t *args,
 			rc = ibcc_service_bundle(s, t->anonymous, out, why);
 	} else if (!strcmp(command, "apply") && plan) {
 		r.made_s = tune_int(args, "made");
+		r.shown = ibcc_service_read_warned(json_object_get(args, "unchecked_sm"),
+						   &r.warned_sm);
 		rc = apply_plan_local(s, args, &r, out, why);
 		if (!rc && !json_is_true(json_object_get(args, "look")))
 			rc = refine_local(t, s, *out, why);

@@ -229,6 +229,7 @@ void tune_print_writes(const struct tune *t, const json_t *a, const char *headin
 {
 	const json_t *changes = json_object_get(a, "changes");
 
+	print_warnings(json_object_get(a, "warnings"));
 	if (t->full)
 		tune_print_changes(changes, heading);
 	else

@@ -8,6 +8,9 @@
 
 #include <infiniband/mad.h>
 
+#include <ibcc/control_json.h>
+#include <ibcc/json.h>
+#include <ibcc/plan_file.h>
 #include <ibcc/smp.h>
 #include <ibcc/vendor_cc.h>
 
@@ -429,6 +432,100 @@ static void test_consent_is_for_the_plan(void **state)
 	}
 }
 
+static void assert_said(const struct scene *x, const char *words)
+{
+	if (!strstr(x->why.text, words))
+		fail_msg("%s", x->why.text);
+}
+
+/* A plan as a client has it. */
+struct shown {
+	struct ibcc_plan plan;
+	struct ibcc_control control;
+	struct ibcc_request r;
+};
+
+/* Shows a person the plan, as soon as there is one. */
+static void show_plan(struct scene *x, struct shown *p)
+{
+	json_t *o = NULL;
+
+	*p = (struct shown){ .r = { .who = "test", .skip_unsupported = true } };
+	for (unsigned int i = 0; !x->s->cycle.plan.n; i++) {
+		assert_true(i < 50);
+		passes(x, 1);
+	}
+	assert_int_equal(ibcc_service_plan(x->s, true, &o, &x->why), 0);
+	o = ibcc_json_unfold(o);
+	if (ibcc_plan_file_read(json_object_get(o, "data"), &p->plan, &x->why))
+		fail_msg("%s", x->why.text);
+	assert_int_equal(ibcc_control_read(json_object_get(o, "control"), &p->control, &x->why), 0);
+	p->r.shown = ibcc_service_read_warned(json_object_get(o, "unchecked_sm"), &p->r.warned_sm);
+	assert_true(p->r.shown);
+	json_decref(o);
+}
+
+static int apply_shown(struct scene *x, const struct shown *p)
+{
+	json_t *out = NULL;
+	int rc = ibcc_service_apply_plan(x->s, &p->plan, &p->control, &p->r, &out, &x->why);
+
+	json_decref(out);
+	return rc;
+}
+
+/* Looks at the plan as the client of a plan's file does; returns the number of warnings. */
+static size_t look_again(struct scene *x, struct shown *p)
+{
+	json_t *o = NULL;
+	size_t n;
+
+	p->r.shown = false;
+	assert_int_equal(ibcc_service_look_at_plan(x->s, &p->plan, &p->control, &p->r, &o, &x->why),
+			 0);
+	p->r.shown = ibcc_service_read_warned(json_object_get(o, "unchecked_sm"), &p->r.warned_sm);
+	assert_true(p->r.shown);
+	n = json_array_size(json_object_get(o, "warnings"));
+	json_decref(o);
+	return n;
+}
+
+/* Another subnet manager becomes master between the plan that a person was shown and the apply. The
+ * person has not looked at that one.
+ */
+static void test_sm_moves_before_apply(void **state)
+{
+	static const char *const first[] = { "n4", "h1" };
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct shown p;
+		struct scene x;
+
+		open_scene(&x, i ? "checked.db" : "warned.db", IBCC_MODE_OBSERVE, first[i],
+			   "mlnx_congestion_control 0\n");
+		show_plan(&x, &p);
+		x.line.n_sets = 0;
+		x.line.sm_lid = lid_of(&x, "n3");
+		assert_int_equal(apply_shown(&x, &p), -ESTALE);
+		assert_said(&x, "another subnet manager is master since the plan was shown");
+		assert_said(&x, "\"n3\"");
+		assert_int_equal(x.line.n_sets, 0);
+		assert_false(has_consent(&x));
+		/* Shown again, it may be written. */
+		assert_int_equal(look_again(&x, &p), 1);
+		x.line.sm_lid = lid_of(&x, first[i]);
+		assert_int_equal(apply_shown(&x, &p), i ? 0 : -ESTALE);
+		x.line.sm_lid = lid_of(&x, "n3");
+		assert_int_equal(i ? 0 : apply_shown(&x, &p), 0);
+		assert_true(x.line.n_sets > 0);
+		assert_int_equal(has_consent(&x), !i);
+		ibcc_control_fini(&p.control);
+		ibcc_plan_fini(&p.plan);
+		close_scene(&x);
+	}
+}
+
 static int end_profiles(struct scene *x)
 {
 	json_t *out = NULL;
@@ -436,12 +533,6 @@ static int end_profiles(struct scene *x)
 
 	json_decref(out);
 	return rc;
-}
-
-static void assert_said(const struct scene *x, const char *words)
-{
-	if (!strstr(x->why.text, words))
-		fail_msg("%s", x->why.text);
 }
 
 /* A scene in which the daemon has written port 1 of q2 and is about to end. */
@@ -784,6 +875,7 @@ int main(void)
 		cmocka_unit_test(test_sm_moves),
 		cmocka_unit_test(test_sm_is_searched_once),
 		cmocka_unit_test(test_sm_moves_in_apply),
+		cmocka_unit_test(test_sm_moves_before_apply),
 		cmocka_unit_test(test_consent_on_trial),
 		cmocka_unit_test(test_consent_is_for_the_plan),
 		cmocka_unit_test(test_end_unread),

@@ -42,7 +42,7 @@ static void test_sudo(void **state)
 static bool takes(const char *command, json_t *args)
 {
 	json_t *object = json_pack("{ss so}", "command", command, "args", args);
-	struct ibcc_jsonl_request r = { .object = object, .pid = 7 };
+	struct ibcc_jsonl_request r = { .object = object, .may_change = true, .pid = 7 };
 	json_t *refusal = NULL;
 	struct ibcc_task *t = ibcc_request_task(&r, &refusal);
 	bool taken = t;
@@ -72,10 +72,24 @@ static void test_jobs(void **state)
 	assert_false(takes("history", json_pack("{ss}", "user", "ann")));
 }
 
+/* A plan comes with the subnet manager that it was shown with: a GUID, or none. */
+static void test_unchecked_sm(void **state)
+{
+	static const char guid[] = "0x00000001000000aa";
+
+	(void)state;
+	assert_true(takes("apply", json_pack("{s[] ss}", "plan", "unchecked_sm", guid)));
+	assert_true(takes("apply", json_pack("{s[] sn}", "plan", "unchecked_sm")));
+	assert_false(takes("apply", json_pack("{s[] si}", "plan", "unchecked_sm", 7)));
+	assert_false(takes("apply", json_pack("{s[] ss}", "plan", "unchecked_sm", "n4")));
+	assert_false(takes("apply", json_pack("{ss}", "unchecked_sm", guid)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_sudo),
-					    cmocka_unit_test(test_jobs) };
+					    cmocka_unit_test(test_jobs),
+					    cmocka_unit_test(test_unchecked_sm) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
