@@ -29,13 +29,13 @@
 #include "perftest/lab/lab.h"
 #include "perftest/lab/speed.h"
 
-#define CYCLES    3u /* of a map */
-#define WARM      4u /* pairs that do not count: the congestion begins, the first rows are stored */
-#define PERIOD_S  30
-#define CYCLE_PS  (1000 * IBCC_PS_PER_US)
-#define WANT      1.05 /* times the CPU time without a map */
-#define SERVERS   8u
-#define COLUMNS   12
+#define CYCLES   3u /* of a map */
+#define WARM     4u /* pairs that do not count: the congestion begins, the first rows are stored */
+#define PERIOD_S 30
+#define CYCLE_PS (1000 * IBCC_PS_PER_US)
+#define WANT     1.05 /* times the CPU time without a map */
+#define SERVERS  8u
+#define COLUMNS  12
 
 /* Hosts that send to each server; 0: all do, in turn, but for one of four, which is a victim. */
 static const struct load {
@@ -76,7 +76,7 @@ struct measurement {
 	struct ibcc_lab_fabric fabric;
 	struct ibcc_jobs_map map;
 	struct side with, without;
-	bool *takes_part; /* by job */
+	bool *takes_part;              /* by job */
 	char file[IBCC_LAB_PATH_ROOM]; /* the map's */
 };
 
@@ -267,7 +267,8 @@ static int run_pair(struct measurement *m, bool with_first, struct cost *cost, s
 	begin_pair(&m->with);
 	begin_pair(&m->without);
 	for (uint32_t i = 0; i < CYCLES && !rc; i++) {
-		rc = ibcc_engine_run(m->fabric.engine, ibcc_engine_now_ps(m->fabric.engine) + CYCLE_PS);
+		rc = ibcc_engine_run(m->fabric.engine,
+				     ibcc_engine_now_ps(m->fabric.engine) + CYCLE_PS);
 		if (!rc && with_first)
 			rc = cycle(&m->with, cost);
 		if (!rc)
@@ -387,6 +388,16 @@ static bool wanted(const struct load *l, char **name, int n)
 	return !n;
 }
 
+static bool is_load(const char *command, const char *name)
+{
+	for (size_t i = 0; i < N_LOADS; i++)
+		if (!strcmp(name, loads[i].name))
+			return true;
+	ibcc_command_say("%s: no load \"%s\"; there are %s and %s", command, name, loads[0].name,
+			 loads[1].name);
+	return false;
+}
+
 static int run(const struct ibcc_command *c, int argc, char **argv)
 {
 	static const struct ibcc_table_column columns[COLUMNS] = {
@@ -404,6 +415,9 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 
 	if (ibcc_command_read(c, argc, argv, &o, &first))
 		return IBCC_EXIT_ERROR;
+	for (int i = first; i < argc; i++)
+		if (!is_load(c->name, argv[i]))
+			return IBCC_EXIT_ERROR;
 	ibcc_log_set_level(-1);
 	all = json_array();
 	t = o.json ? NULL : ibcc_table_new(columns, COLUMNS, stdout);

@@ -17,7 +17,10 @@
 #include "perftest/lab/lab.h"
 #include "perftest/lab/sizes.h"
 
-#define MOST_SIZES 8u
+#define MOST_SIZES  8u
+#define MOST_PORTS  48u
+#define MOST_LEVELS 3u
+#define LEAST_HOSTS 6u /* with fewer a host would send to itself */
 
 /* What a step may take, in ms of CPU time. */
 static const struct limit {
@@ -172,22 +175,34 @@ static int print_table(const struct sizes *s)
 	return ibcc_table_end(t, rc);
 }
 
-static int read_sizes(int n, char **arg, struct sizes *s)
+static int read_size(const char *command, const char *text, struct ibcc_size_tree *t)
+{
+	char end;
+
+	/* Three digits are more than enough, and no more fit in any case. */
+	if (sscanf(text, "%3ux%3u%c", &t->ports, &t->levels, &end) == 2 && t->ports >= 4 &&
+	    t->ports <= MOST_PORTS && t->ports % 2 == 0 && t->levels >= 1 &&
+	    t->levels <= MOST_LEVELS && (t->ports >= LEAST_HOSTS || t->levels > 1))
+		return 0;
+	return ibcc_command_say("%s: got \"%s\", want PORTSxLEVELS such as 36x2: an even number of "
+				"ports of each switch, from 4 to %u, and from 1 to %u levels, with "
+				"at least %u hosts",
+				command, text, MOST_PORTS, MOST_LEVELS, LEAST_HOSTS);
+}
+
+/* -EINVAL after a message. */
+static int read_sizes(const char *command, int n, char **arg, struct sizes *s)
 {
 	static const struct ibcc_size_tree all[] = { { 36, 2 }, { 24, 3 }, { 36, 3 }, { 48, 3 } };
 
+	if (n > (int)MOST_SIZES)
+		return ibcc_command_say("%s: got %d trees, want at most %u", command, n,
+					MOST_SIZES);
 	s->n = n ? (uint32_t)n : sizeof(all) / sizeof(*all);
-	if (s->n > MOST_SIZES)
-		return -E2BIG;
 	for (uint32_t i = 0; i < s->n; i++) {
-		struct ibcc_size_tree *t = &s->tree[i];
-		char end;
-
 		if (!n)
-			*t = all[i];
-		else if (sscanf(arg[i], "%ux%u%c", &t->ports, &t->levels, &end) != 2 ||
-			 t->ports < 4 || t->ports > 48 || t->ports % 2 || t->levels < 1 ||
-			 t->levels > 3)
+			s->tree[i] = all[i];
+		else if (read_size(command, arg[i], &s->tree[i]))
 			return -EINVAL;
 	}
 	return 0;
@@ -211,7 +226,11 @@ static int run(const struct ibcc_command *c, int argc, char **argv)
 	if (ibcc_command_read(c, argc, argv, &o, &first))
 		return IBCC_EXIT_ERROR;
 	s = calloc(1, sizeof(*s));
-	rc = s ? read_sizes(argc - first, argv + first, s) : -ENOMEM;
+	rc = s ? 0 : -ENOMEM;
+	if (s && read_sizes(c->name, argc - first, argv + first, s)) {
+		free(s);
+		return IBCC_EXIT_ERROR;
+	}
 	ibcc_log_set_level(-1);
 	for (uint32_t i = 0; !rc && i < s->n; i++)
 		rc = ibcc_size_measure(&s->tree[i], (uint32_t)o.repeat, &s->size[i], &e);

@@ -4,6 +4,23 @@
 # MADs and bytes, as times differ from run to run. The status, which clients read every second, hardly grows at all.
 . "$(dirname "$0")/lib.sh"
 
+# Arguments that cannot be: the message says what is wrong with them, and what can be.
+refused()
+{
+	local _rc=0
+	"$IBCC_BUILD/ibcc-lab" "${@:2}" >"$TMP/refused" 2>&1 || _rc=$?
+	[ "$_rc" = 1 ] || fail "${*:2}: exit status $_rc, $(cat "$TMP/refused")"
+	grep -qE -- "$1" "$TMP/refused" || fail "${*:2}: $(cat "$TMP/refused")"
+}
+for tree in 4x1 5x2 2x2 50x2 4x0 36x4 0x2 36,2 36x2x3 999999999999x2 4294967298x2 -4x2 ''; do
+	refused "^ibcc-lab: sizes: got \"$tree\", want PORTSxLEVELS such as 36x2: .*from 4 to 48.* 1 to 3 levels.* 6 hosts" \
+		sizes -- "$tree"
+done
+refused 'got 9 trees, want at most 8' sizes 6x1 6x1 6x1 6x1 6x1 6x1 6x1 6x1 6x1
+refused 'got "5,2", want PORTS,LEVELS.* even number from 4 to 254 and one from 1 to 4' osm-model --tree 5,2
+refused 'no load "no-load"; there are eight-servers and all-jobs' jobs no-load
+ok "wrong arguments are explained"
+
 "$IBCC_BUILD/ibcc-lab" sizes -j --repeat 1 12x3 20x3 >"$TMP/sizes.json" || fail "sizes"
 equal "hosts" "$(jq -c '[.sizes[].hosts]' "$TMP/sizes.json")" "[432,2000]"
 check "there is congestion on both, and a plan" jq -e 'all(.sizes[]; .roots > 0 and .changes > 0)' "$TMP/sizes.json"
