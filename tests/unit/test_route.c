@@ -228,9 +228,9 @@ static struct ibcc_topo *ring(uint32_t n)
 static void find_cycle(const struct ibcc_topo *t, uint32_t hosts, struct ibcc_route_lane *out,
 		       uint32_t max, uint32_t *n)
 {
-	struct ibcc_route_use use[64];
+	struct ibcc_route_use use[128];
 
-	assert_true(hosts <= 64);
+	assert_true(hosts <= 128);
 	for (uint32_t i = 0; i < hosts; i++)
 		use[i] = (struct ibcc_route_use){ fabric_port(t, i, 1), IBCC_NONE, IBCC_NONE, 0 };
 	assert_int_equal(ibcc_route_find_cycle(t, NULL, use, hosts, out, max, n), 0);
@@ -276,6 +276,48 @@ static void test_cycles(void **state)
 	t = fabric_tree2(8);
 	find_cycle(t, 32, out, 5, &n);
 	assert_int_equal(n, 0);
+	ibcc_topo_free(t);
+}
+
+/* Leaves of a tree whose tables are mostly the same: leaf0, leaf1 and leaf2 are so from LID 64 on,
+ * but for two entries. They send packets for b by root0, which sends them down to leaf2 and so up
+ * again, by root1; and packets for a by root1, which sends them to leaf1, and so up again by root0.
+ * Only leaf2 sends those for b by root1, and only leaf1 those for a by root0.
+ */
+static void test_cycle_of_equal_leaves(void **state)
+{
+	enum { M = 16, HALF = M / 2, HOSTS = M * HALF, LEAF = HOSTS, ROOT = HOSTS + M };
+	struct ibcc_topo *t = fabric_tree2(M);
+	uint16_t a = lid_of(t, 100), b = lid_of(t, HOSTS - 1);
+	struct ibcc_route_lane out[4];
+	uint32_t n, on_leaf1 = 0;
+
+	(void)state;
+	assert_in_range(a, 64, 127);
+	assert_in_range(b, 128, 191);
+	for (uint32_t leaf = LEAF; leaf < ROOT; leaf++) {
+		if (leaf > LEAF && leaf < LEAF + 3)
+			memcpy(t->node[leaf].lft + 64, t->node[LEAF].lft + 64,
+			       t->node[LEAF].lft_len - 64);
+		for (uint32_t h = HALF; h < 3 * HALF; h++)
+			if (leaf != LEAF + h / HALF)
+				set_entry(t, leaf, lid_of(t, h), HALF + 3);
+		if (leaf != LEAF + 100 / HALF)
+			set_entry(t, leaf, a, leaf == LEAF + 1 ? HALF + 1 : HALF + 2);
+		if (leaf != LEAF + M - 1)
+			set_entry(t, leaf, b, leaf == LEAF + 2 ? HALF + 2 : HALF + 1);
+	}
+	find_cycle(t, HOSTS, out, 4, &n);
+	assert_int_equal(n, 0);
+	set_entry(t, ROOT, b, 3);
+	find_cycle(t, HOSTS, out, 4, &n);
+	assert_int_equal(n, 0);
+	set_entry(t, ROOT + 1, a, 2);
+	find_cycle(t, HOSTS, out, 4, &n);
+	assert_int_equal(n, 4);
+	for (uint32_t i = 0; i < n; i++)
+		on_leaf1 += out[i].port == fabric_port(t, LEAF + 1, HALF + 1);
+	assert_int_equal(on_leaf1, 1);
 	ibcc_topo_free(t);
 }
 
@@ -345,10 +387,15 @@ static void test_cycles_by_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_two_switches), cmocka_unit_test(test_broken_tables),
-		cmocka_unit_test(test_back_to_back), cmocka_unit_test(test_tree2),
-		cmocka_unit_test(test_tree3),        cmocka_unit_test(test_lids_kept),
-		cmocka_unit_test(test_cycles),       cmocka_unit_test(test_cycles_by_paths),
+		cmocka_unit_test(test_two_switches),
+		cmocka_unit_test(test_broken_tables),
+		cmocka_unit_test(test_back_to_back),
+		cmocka_unit_test(test_tree2),
+		cmocka_unit_test(test_tree3),
+		cmocka_unit_test(test_lids_kept),
+		cmocka_unit_test(test_cycles),
+		cmocka_unit_test(test_cycle_of_equal_leaves),
+		cmocka_unit_test(test_cycles_by_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
