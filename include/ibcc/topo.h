@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <ibcc/link.h>
 
@@ -273,6 +274,17 @@ static inline bool ibcc_topo_faces_ca(const struct ibcc_topo *t, uint32_t port)
 
 	return peer != IBCC_NONE ? !ibcc_topo_is_switch(t, t->port[peer].node)
 				 : t->port[port].beyond == IBCC_BEYOND_ADAPTER;
+}
+
+/* The next LID after a LID that a switch forwards by one of its ports; 0: there is none. */
+static inline uint32_t ibcc_topo_next_lid(const struct ibcc_topo *t, uint32_t port, uint32_t lid)
+{
+	const struct ibcc_topo_node *sw = &t->node[t->port[port].node];
+	const uint8_t *at = NULL;
+
+	if (++lid < sw->lft_len)
+		at = memchr(sw->lft + lid, t->port[port].num, sw->lft_len - lid);
+	return at && at - sw->lft <= IBCC_LID_MAX ? (uint32_t)(at - sw->lft) : 0;
 }
 
 /* Endport of the switch that a port belongs to. */

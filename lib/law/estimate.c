@@ -288,8 +288,12 @@ static void count_becns(struct root_history *m, const struct estimation *j,
 		return;
 	fade = fmin(FADE_MAX, (double)now->becn / (IBCC_TELLING_BECNS * now->n_sources));
 	for (uint32_t i = 0; i < j->t->n_endports; i++) {
-		const struct load *l = &j->load[j->t->endport[i]];
+		const struct load *l;
 
+		/* Most adapters of a large fabric have nothing to do with a root. */
+		if (!(m->becn[i] > 0))
+			continue;
+		l = &j->load[j->t->endport[i]];
 		if (l->usable && !l->kept && tells_becns(&j->s->port[j->t->endport[i]]))
 			m->becn[i] *= 1 - fade;
 	}
@@ -310,6 +314,8 @@ static void name_contributors(const double *becn, uint32_t n_endports, struct ib
 	double most = 0, second = 0, sum = 0, mean;
 
 	for (uint32_t i = 0; i < n_endports; i++) {
+		if (!(becn[i] > 0))
+			continue;
 		second = fmax(second, fmin(becn[i], most));
 		most = fmax(most, becn[i]);
 		sum += becn[i];

@@ -103,9 +103,49 @@ struct estimation {
 	bool *takes_part; /* by port, of an adapter: see note_parts() */
 };
 
+/* The adapters at a switch, summed up: all of them are in the same trees, by the same way. */
+struct adapters {
+	uint32_t n;
+	/* Of those with usable counters: */
+	uint32_t n_usable;
+	uint32_t n_waiting;
+	uint32_t n_held_up; /* they wait or get BECNs */
+	uint16_t wait;      /* highest */
+	uint64_t free_mbps; /* what those send that do not wait */
+	uint64_t becn;      /* of the most marked one */
+};
+
+/* An adapter's port with usable counters that waits or gets BECNs. */
+struct held_up {
+	uint32_t port, sw;
+};
+
+#define PORT_WORDS 4u /* of a bit for each port of a node */
+
+/* Ports of a switch by which packets come, as bits by port number. */
+struct feeders {
+	uint32_t walk;            /* that `in` is of */
+	uint64_t in[PORT_WORDS];  /* other switches forward packets of its LID to them */
+	uint64_t odd[PORT_WORDS]; /* nodes that are silent, or not known completely, may do so */
+};
+
 /* What lies upstream of a switch port by routes and links. */
 struct tree {
-	uint8_t *flag;   /* by port index: enum tree_flag of an adapter's */
+	uint32_t *sw; /* the switches; n_switches of them */
+	uint32_t n_switches;
+	struct adapters *adapters; /* by node index, of a switch */
+	struct feeders *feeders;   /* the same */
+	struct held_up *held_up;   /* in order of the port; n_held_up of them */
+	uint32_t n_held_up;
+	uint32_t start;           /* the root's switch */
+	struct adapters at_start; /* its adapters without one that the root leads to */
+	uint8_t *flag;            /* by port index: enum tree_flag of a switch's */
+	uint32_t *flagged;        /* ports that have flags; n_flagged of them */
+	uint32_t n_flagged;
+	/* By node index: enum tree_flag of a switch's adapters; and the switches that have any. */
+	uint8_t *below;
+	uint32_t *reached;
+	uint32_t n_reached;
 	uint32_t *stack; /* by node index: switches still to be visited */
 	/* By node index: TREE_BLOCKED, TREE_SHARED of its way to the root; of a switch that
 	 * ibcc_tree_holds_up() has looked at: TREE_FEEDS, if it does.
@@ -113,6 +153,7 @@ struct tree {
 	uint8_t *path;
 	uint32_t *seen; /* by node index: number of the walk that visited it last */
 	uint32_t walk;
+	uint32_t n_ports;          /* of the switches that the walk visited, with other links */
 	uint16_t feed_wait;        /* highest wait of the ports that feed the root's switch */
 	uint32_t n_read, n_usable; /* ports met, and those with usable counters */
 	uint32_t n_waiting;        /* of those, each counted once */
@@ -126,8 +167,7 @@ struct tree {
 };
 
 enum tree_flag {
-	TREE_REACHES = 1 << 0, /* usable, and its route to a destination behind the root passes the
-				* root */
+	TREE_REACHES = 1 << 0, /* its route to a destination behind the root passes the root */
 	TREE_BLOCKED = 1 << 1, /* all switch ports on such a route wait */
 	TREE_SHARED = 1 << 2,  /* there is a switch port on it: its packets queue with others' */
 	TREE_COUNTED = 1 << 3, /* a port that waits was counted */
@@ -135,12 +175,19 @@ enum tree_flag {
 	TREE_FEEDS = 1 << 5,   /* of a switch's port: it waits, as do all on its way to the root */
 };
 
-int ibcc_tree_init(struct tree *tr, const struct ibcc_topo *t);
+/* Makes *j->tree for this pass's loads. -ENOMEM. */
+int ibcc_tree_init(const struct estimation *j);
 void ibcc_tree_fini(struct tree *tr);
 /* Walks upstream from a switch's output port along the forwarding tables of all destinations
  * behind it, and leaves flags, feed_wait and the counts in *j->tree.
  */
 void ibcc_tree_walk(const struct estimation *j, uint32_t root);
+/* The adapters of a switch in the tree just walked. */
+static inline const struct adapters *ibcc_tree_adapters(const struct tree *tr, uint32_t sw)
+{
+	return sw == tr->start ? &tr->at_start : &tr->adapters[sw];
+}
+
 /* Whether the tree just walked holds up packets that come into a switch for any destination: they
  * queue at one of its ports, or at ports that all wait for one.
  */

@@ -120,16 +120,14 @@ static bool may_be_marked(const struct estimation *j, uint32_t port, uint32_t li
  */
 static uint64_t fecn_behind(const struct estimation *j, uint32_t port)
 {
-	const struct ibcc_topo_node *sw = &j->t->node[j->t->port[port].node];
 	uint64_t sum = 0;
 
-	for (uint32_t lid = 1; lid < sw->lft_len && lid <= IBCC_LID_MAX; lid++) {
-		uint32_t ca =
-			sw->lft[lid] == j->t->port[port].num ? j->t->lid_port[lid] : IBCC_NONE;
-		uint32_t last;
+	for (uint32_t lid = ibcc_topo_next_lid(j->t, port, 0); lid;
+	     lid = ibcc_topo_next_lid(j->t, port, lid)) {
+		uint32_t ca = j->t->lid_port[lid], last;
 
 		if (ca == IBCC_NONE)
-			sum += sw->lft[lid] == j->t->port[port].num && may_be_marked(j, port, lid);
+			sum += may_be_marked(j, port, lid);
 		if (ca == IBCC_NONE || !is_ca_port(j->t, ca))
 			continue;
 		last = j->t->port[ca].peer;
@@ -147,15 +145,15 @@ static bool contributes(const struct load *l, uint64_t most)
 	return l->becn * 1000 >= most * BECN_FREE_PERMILLE || l->waited > BECN_WAIT_PERMILLE;
 }
 
-/* The role of an adapter's port in the tree just walked. `most`: BECNs of the most marked adapter,
- * 0 if nothing is marked.
+/* The role of an adapter's port in the tree just walked, by its switch's flags. `most`: BECNs of
+ * the most marked adapter, 0 if nothing is marked.
  */
-static enum ibcc_role role_of(const struct estimation *j, uint32_t port, uint64_t most)
+static enum ibcc_role role_of(const struct estimation *j, uint32_t port, uint8_t flag,
+			      uint64_t most)
 {
 	const struct load *l = &j->load[port];
-	uint8_t flag = j->tree->flag[port];
 
-	if (!(flag & TREE_REACHES))
+	if (!l->usable)
 		return IBCC_ROLE_NONE;
 	if (most && contributes(l, most))
 		return IBCC_ROLE_CONTRIBUTOR;
@@ -173,7 +171,7 @@ static enum ibcc_role role_of(const struct estimation *j, uint32_t port, uint64_
 
 /* Sums over the adapters upstream of the port just walked. */
 struct upstream {
-	uint32_t n, n_blocked;
+	uint32_t n_blocked;
 	uint32_t n_shared;  /* adapters that wait, and so do the switch ports on their way */
 	uint64_t free_mbps; /* what the adapters that do not wait send */
 	uint64_t most;      /* BECNs of the most marked adapter */
@@ -186,23 +184,22 @@ struct upstream {
  */
 static struct upstream look_upstream(const struct estimation *j, bool slow, bool marked)
 {
+	const struct tree *tr = j->tree;
 	struct upstream u = { 0 };
 
-	for (uint32_t e = 0; e < j->t->n_endports; e++) {
-		uint32_t i = j->t->endport[e];
-		const struct load *l = &j->load[i];
-		bool blocked = j->tree->flag[i] & TREE_BLOCKED;
+	for (uint32_t i = 0; i < tr->n_reached; i++) {
+		const struct adapters *a = ibcc_tree_adapters(tr, tr->reached[i]);
+		uint8_t flag = tr->below[tr->reached[i]];
 
-		if (!(j->tree->flag[i] & TREE_REACHES))
-			continue;
-		u.n++;
-		u.n_blocked += (l->waited >= j->p->ca_wait_permille && (blocked || slow)) ||
-			       (l->becn && blocked && slow);
-		u.n_shared += l->waited >= j->p->ca_wait_permille && blocked &&
-			      j->tree->flag[i] & TREE_SHARED;
-		u.free_mbps += l->waited < j->p->ca_wait_permille ? l->mbps : 0;
-		if (marked && l->becn > u.most)
-			u.most = l->becn;
+		if (flag & TREE_BLOCKED)
+			u.n_blocked += slow ? a->n_held_up : a->n_waiting;
+		else if (slow)
+			u.n_blocked += a->n_waiting;
+		if (flag & TREE_BLOCKED && flag & TREE_SHARED)
+			u.n_shared += a->n_waiting;
+		u.free_mbps += a->free_mbps;
+		if (marked && a->becn > u.most)
+			u.most = a->becn;
 	}
 	return u;
 }
@@ -218,25 +215,72 @@ static struct ibcc_source source_of(const struct estimation *j, uint32_t port, e
 	};
 }
 
+static int by_port(const void *a, const void *b)
+{
+	const struct ibcc_source *x = a, *y = b;
+
+	return order(x->port, y->port);
+}
+
+/* Adds an adapter to a root's sources if it has a role in the tree. *cap is the room for them. */
+static int add_source(const struct estimation *j, struct ibcc_root *r, uint32_t port, uint8_t flag,
+		      uint64_t most, uint32_t *cap)
+{
+	enum ibcc_role role = role_of(j, port, flag, most);
+	struct ibcc_source *grown;
+
+	if (role == IBCC_ROLE_NONE)
+		return 0;
+	grown = ibcc_grow(r->source, r->n_sources, cap, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	r->source = grown;
+	r->source[r->n_sources++] = source_of(j, port, role);
+	r->n_victims += role == IBCC_ROLE_VICTIM;
+	r->n_contributors += ibcc_role_takes_part(role);
+	return 0;
+}
+
+/* Adds the adapters at the root's switch that neither wait nor get BECNs: nothing is marked, so
+ * that they may have a role.
+ */
+static int add_near(const struct estimation *j, struct ibcc_root *r, uint32_t *cap)
+{
+	uint32_t node = j->t->port[r->port].node;
+	const struct ibcc_topo_node *sw = &j->t->node[node];
+	int ret = 0;
+
+	for (uint32_t in = sw->first_port + 1; !ret && in <= sw->first_port + sw->n_ports; in++) {
+		uint32_t q = j->t->port[in].peer;
+
+		if (q != IBCC_NONE && in != r->port && is_ca_port(j->t, q) && !j->load[q].becn &&
+		    j->load[q].waited < j->p->ca_wait_permille)
+			ret = add_source(j, r, q, j->tree->below[node], 0, cap);
+	}
+	if (r->n_sources)
+		qsort(r->source, r->n_sources, sizeof(*r->source), by_port);
+	return ret;
+}
+
 /* Lists the adapters that have a role in the tree, which are few of those upstream. */
 static int list_sources(const struct estimation *j, struct ibcc_root *r, const struct upstream *u)
 {
+	const struct tree *tr = j->tree;
 	struct ibcc_source *fits;
+	uint32_t cap = 0;
+	int ret = 0;
 
-	r->source = calloc(u->n ? u->n : 1, sizeof(*r->source));
-	if (!r->source)
-		return -ENOMEM;
-	for (uint32_t e = 0; e < j->t->n_endports; e++) {
-		uint32_t i = j->t->endport[e];
-		enum ibcc_role role = role_of(j, i, u->most);
+	for (uint32_t i = 0; i < tr->n_held_up && !ret; i++) {
+		const struct held_up *h = &tr->held_up[i];
 
-		if (role == IBCC_ROLE_NONE)
-			continue;
-		r->source[r->n_sources++] = source_of(j, i, role);
-		r->n_victims += role == IBCC_ROLE_VICTIM;
-		r->n_contributors += ibcc_role_takes_part(role);
+		if (tr->below[h->sw] && j->t->port[r->port].peer != h->port)
+			ret = add_source(j, r, h->port, tr->below[h->sw], u->most, &cap);
 	}
-	fits = realloc(r->source, (r->n_sources ? r->n_sources : 1) * sizeof(*fits));
+	if (!ret && !u->most && tr->below[tr->start])
+		ret = add_near(j, r, &cap);
+	if (ret || !r->n_sources)
+		return ret;
+	fits = realloc(r->source, r->n_sources * sizeof(*fits));
 	r->source = fits ? fits : r->source;
 	return 0;
 }
@@ -465,13 +509,6 @@ static uint32_t *list_unexplained(const struct estimation *j, uint32_t *n)
 	return list;
 }
 
-static int by_port(const void *a, const void *b)
-{
-	const struct ibcc_source *x = a, *y = b;
-
-	return order(x->port, y->port);
-}
-
 /* Adds those of n adapters whose packets may queue in a root's tree to the root's victims. */
 static int add_victims(const struct estimation *j, struct ibcc_root *r, const uint32_t *port,
 		       uint32_t n)
@@ -536,9 +573,10 @@ int ibcc_estimate_roots(struct estimation *j)
 {
 	struct ibcc_estimate *p = j->out;
 	struct tree tree;
-	int ret = ibcc_tree_init(&tree, j->t);
+	int ret;
 
 	j->tree = &tree;
+	ret = ibcc_tree_init(j);
 	j->takes_part = calloc(j->t->n_ports ? j->t->n_ports : 1, sizeof(*j->takes_part));
 	if (!j->takes_part)
 		ret = -ENOMEM;

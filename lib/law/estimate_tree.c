@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Walks the congestion tree of a port: the switches and adapters whose packets may queue for it.
  * Forwarding by destination makes all routes to one LID a tree with the LID at its root. So
- * walking upstream against the tables meets each switch once for each LID. Begin with
- * ibcc_tree_walk().
+ * walking upstream against the tables meets each switch once for each LID. The adapters at a
+ * switch are looked at together, since a large fabric has many roots, and nearly all adapters are
+ * upstream of each. Begin with ibcc_tree_walk().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,31 +11,134 @@
 
 #include "estimate.h"
 
-int ibcc_tree_init(struct tree *tr, const struct ibcc_topo *t)
+/* Sums up the adapters at a switch, without one behind the port `but`. */
+static struct adapters sum_up(const struct estimation *j, uint32_t node, uint32_t but)
 {
+	const struct ibcc_topo_node *sw = &j->t->node[node];
+	struct adapters a = { 0 };
+
+	for (uint32_t in = sw->first_port + 1; in <= sw->first_port + sw->n_ports; in++) {
+		uint32_t q = j->t->port[in].peer;
+		const struct load *l;
+		bool waits;
+
+		if (q == IBCC_NONE || in == but || !is_ca_port(j->t, q))
+			continue;
+		l = &j->load[q];
+		a.n++;
+		if (!l->usable)
+			continue;
+		waits = l->waited >= j->p->ca_wait_permille;
+		a.n_usable++;
+		a.n_waiting += waits;
+		a.n_held_up += waits || l->becn;
+		a.free_mbps += waits ? 0 : l->mbps;
+		if (l->waited > a.wait)
+			a.wait = l->waited;
+		if (l->becn > a.becn)
+			a.becn = l->becn;
+	}
+	return a;
+}
+
+/* Lists the adapters that wait or get BECNs. */
+static void list_held_up(const struct estimation *j)
+{
+	const struct ibcc_topo *t = j->t;
+	struct tree *tr = j->tree;
+
+	for (uint32_t e = 0; e < t->n_endports; e++) {
+		uint32_t port = t->endport[e], peer = t->port[port].peer;
+		const struct load *l = &j->load[port];
+
+		if (l->usable && (l->becn || l->waited >= j->p->ca_wait_permille) &&
+		    is_ca_port(t, port) && peer != IBCC_NONE)
+			tr->held_up[tr->n_held_up++] = (struct held_up){ port, t->port[peer].node };
+	}
+}
+
+static void set_bit(uint64_t bits[PORT_WORDS], unsigned int num)
+{
+	bits[num / 64] |= 1ull << num % 64;
+}
+
+/* Finds ports by which packets of silent nodes may come in. */
+static void find_odd(const struct ibcc_topo *t, uint32_t node, struct feeders *f)
+{
+	const struct ibcc_topo_node *sw = &t->node[node];
+
+	for (unsigned int num = 1; num <= sw->n_ports; num++) {
+		const struct ibcc_topo_port *p = &t->port[sw->first_port + num];
+
+		if (p->peer == IBCC_NONE ? p->beyond != IBCC_BEYOND_KNOWN
+					 : t->node[t->port[p->peer].node].partial)
+			set_bit(f->odd, num);
+	}
+}
+
+int ibcc_tree_init(const struct estimation *j)
+{
+	const struct ibcc_topo *t = j->t;
 	size_t ports = t->n_ports ? t->n_ports : 1, nodes = t->n_nodes ? t->n_nodes : 1;
+	struct tree *tr = j->tree;
 
 	*tr = (struct tree){
+		.sw = calloc(nodes, sizeof(*tr->sw)),
+		.adapters = calloc(nodes, sizeof(*tr->adapters)),
+		.feeders = calloc(nodes, sizeof(*tr->feeders)),
+		.held_up = calloc(t->n_endports ? t->n_endports : 1, sizeof(*tr->held_up)),
 		.flag = calloc(ports, sizeof(*tr->flag)),
+		.flagged = calloc(ports, sizeof(*tr->flagged)),
+		.below = calloc(nodes, sizeof(*tr->below)),
+		.reached = calloc(nodes, sizeof(*tr->reached)),
 		.stack = calloc(nodes, sizeof(*tr->stack)),
 		.path = calloc(nodes, sizeof(*tr->path)),
 		.seen = calloc(nodes, sizeof(*tr->seen)),
 		.fed = t->n_gaps ? calloc(t->n_gaps, sizeof(*tr->fed)) : NULL,
 	};
-	if (tr->flag && tr->stack && tr->path && tr->seen && (tr->fed || !t->n_gaps))
-		return 0;
-	ibcc_tree_fini(tr);
-	return -ENOMEM;
+	if (!tr->sw || !tr->adapters || !tr->held_up || !tr->feeders || !tr->flag || !tr->flagged ||
+	    !tr->below || !tr->reached || !tr->stack || !tr->path || !tr->seen ||
+	    (!tr->fed && t->n_gaps)) {
+		ibcc_tree_fini(tr);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < t->n_nodes; i++) {
+		if (!ibcc_topo_is_switch(t, i))
+			continue;
+		tr->sw[tr->n_switches++] = i;
+		tr->adapters[i] = sum_up(j, i, IBCC_NONE);
+		find_odd(t, i, &tr->feeders[i]);
+	}
+	list_held_up(j);
+	return 0;
 }
 
 void ibcc_tree_fini(struct tree *tr)
 {
+	free(tr->sw);
+	free(tr->adapters);
+	free(tr->feeders);
+	free(tr->held_up);
 	free(tr->flag);
+	free(tr->flagged);
+	free(tr->below);
+	free(tr->reached);
 	free(tr->stack);
 	free(tr->path);
 	free(tr->seen);
 	free(tr->fed);
 	*tr = (struct tree){ 0 };
+}
+
+/* Gives a switch's port a flag. Returns whether the port had it before. */
+static bool put_flag(struct tree *tr, uint32_t port, uint8_t flag)
+{
+	bool had = tr->flag[port] & flag;
+
+	if (!tr->flag[port])
+		tr->flagged[tr->n_flagged++] = port;
+	tr->flag[port] |= flag;
+	return had;
 }
 
 #define PORT_ACTIVE 4u
@@ -71,9 +175,8 @@ static void count_unknown(const struct estimation *j, uint32_t in)
 	struct tree *tr = j->tree;
 	uint64_t mbps = j->t->port[in].rate_mbps;
 
-	if (tr->flag[in] & TREE_UNKNOWN)
+	if (put_flag(tr, in, TREE_UNKNOWN))
 		return;
-	tr->flag[in] |= TREE_UNKNOWN;
 	if (ibcc_sample_is_known(s) && ibcc_delta_exact(&s->delta, IBCC_CTR_RCV_DATA))
 		mbps = ibcc_delta_rcv_mbps(&s->delta);
 	else if (!mbps)
@@ -108,53 +211,116 @@ static void visit_gap(const struct estimation *j, uint32_t lid, uint32_t in)
 		count_unknown(j, in);
 }
 
-/* Looks at the ports that feed a switch in the tree of a LID: sets the flags of adapters, and puts
- * further switches on the stack. n is the number of switches on the stack; returns the new one.
+/* Finds for each switch by which ports other switches forward packets for a LID to it: what
+ * list_feeders() finds for one.
  */
-static uint32_t visit(const struct estimation *j, uint32_t lid, uint32_t node, uint32_t root,
-		      uint32_t n)
+static void find_feeders(const struct estimation *j, uint32_t lid)
 {
-	const struct ibcc_topo_node *sw = &j->t->node[node];
-	bool feeds_root = node == j->t->port[root].node;
+	const struct ibcc_topo *t = j->t;
 	struct tree *tr = j->tree;
 
-	for (uint32_t in = sw->first_port + 1; in <= sw->first_port + sw->n_ports; in++) {
-		uint32_t q = j->t->port[in].peer;
-		uint8_t path = tr->path[node];
-		uint32_t next;
+	for (uint32_t i = 0; i < tr->n_switches; i++) {
+		const struct ibcc_topo_node *sw = &t->node[tr->sw[i]];
+		uint32_t out = lid < sw->lft_len ? sw->lft[lid] : IBCC_LFT_NONE, in;
+		struct feeders *f;
 
-		if (q == IBCC_NONE && in != root)
-			visit_gap(j, lid, in);
-		if (q == IBCC_NONE || in == root)
+		in = out && out <= sw->n_ports ? t->port[sw->first_port + out].peer : IBCC_NONE;
+		if (in == IBCC_NONE)
 			continue;
-		next = j->t->port[q].node;
-		if (j->t->node[next].partial && lacks_entry(&j->t->node[next], lid))
-			count_unknown(j, in);
-		if (ibcc_topo_is_switch(j->t, next) &&
-		    !forwards(&j->t->node[next], lid, j->t->port[q].num))
-			continue;
-		tr->n_read++;
-		tr->n_usable += j->load[q].usable;
-		if (feeds_root && j->load[q].usable && j->load[q].waited > tr->feed_wait)
-			tr->feed_wait = j->load[q].waited;
-		if (j->load[q].usable && j->load[q].waited >= j->p->ca_wait_permille &&
-		    !(tr->flag[q] & TREE_COUNTED)) {
-			tr->flag[q] |= TREE_COUNTED;
-			tr->n_waiting++;
-		}
-		if (!ibcc_topo_is_switch(j->t, next)) {
-			tr->flag[q] |= path | (j->load[q].usable ? TREE_REACHES : 0);
-			continue;
-		}
-		if (tr->seen[next] == tr->walk)
-			continue; /* a loop in the tables */
-		tr->seen[next] = tr->walk;
-		if (!load_blocked(j->p, &j->load[q]))
-			path &= (uint8_t)~TREE_BLOCKED;
-		tr->flag[q] |= path & TREE_BLOCKED ? TREE_FEEDS : 0;
-		tr->path[next] = path | TREE_SHARED;
-		tr->stack[n++] = next;
+		f = &tr->feeders[t->port[in].node];
+		if (f->walk != tr->walk)
+			memset(f->in, 0, sizeof(f->in));
+		f->walk = tr->walk;
+		set_bit(f->in, t->port[in].num);
 	}
+}
+
+/* Lists the ports by which other switches forward packets for a LID to a switch. */
+static void list_feeders(const struct estimation *j, uint32_t lid, uint32_t node,
+			 uint64_t bits[PORT_WORDS])
+{
+	const struct ibcc_topo *t = j->t;
+	const struct ibcc_topo_node *sw = &t->node[node];
+
+	for (unsigned int num = 1; num <= sw->n_ports; num++) {
+		uint32_t q = t->port[sw->first_port + num].peer;
+
+		if (q != IBCC_NONE && ibcc_topo_is_switch(t, t->port[q].node) &&
+		    forwards(&t->node[t->port[q].node], lid, t->port[q].num))
+			set_bit(bits, num);
+	}
+}
+
+/* Looks at a port that feeds a switch in the tree of a LID: puts a further switch on the stack. n
+ * is the number of switches on the stack; returns the new one.
+ */
+static uint32_t visit_port(const struct estimation *j, uint32_t lid, uint32_t node, uint32_t in,
+			   uint32_t n)
+{
+	uint32_t q = j->t->port[in].peer, next;
+	struct tree *tr = j->tree;
+	uint8_t path = tr->path[node];
+
+	if (q == IBCC_NONE) {
+		visit_gap(j, lid, in);
+		return n;
+	}
+	next = j->t->port[q].node;
+	if (j->t->node[next].partial && lacks_entry(&j->t->node[next], lid))
+		count_unknown(j, in);
+	if (!forwards(&j->t->node[next], lid, j->t->port[q].num))
+		return n;
+	tr->n_read++;
+	tr->n_usable += j->load[q].usable;
+	if (node == tr->start && j->load[q].usable && j->load[q].waited > tr->feed_wait)
+		tr->feed_wait = j->load[q].waited;
+	if (j->load[q].usable && j->load[q].waited >= j->p->ca_wait_permille)
+		tr->n_waiting += !put_flag(tr, q, TREE_COUNTED);
+	if (tr->seen[next] == tr->walk)
+		return n; /* a loop in the tables */
+	tr->seen[next] = tr->walk;
+	if (!load_blocked(j->p, &j->load[q]))
+		path &= (uint8_t)~TREE_BLOCKED;
+	if (path & TREE_BLOCKED)
+		put_flag(tr, q, TREE_FEEDS);
+	tr->path[next] = path | TREE_SHARED;
+	tr->stack[n++] = next;
+	return n;
+}
+
+/* Counts the adapters at a switch in the tree of a LID, and looks at the other ports that feed it.
+ * Arguments and result as with visit_port(). `found`: find_feeders() was called for the LID.
+ */
+static uint32_t visit(const struct estimation *j, uint32_t lid, uint32_t node, uint32_t root,
+		      bool found, uint32_t n)
+{
+	const struct ibcc_topo_node *sw = &j->t->node[node];
+	struct tree *tr = j->tree;
+	const struct adapters *a = ibcc_tree_adapters(tr, node);
+	const struct feeders *f = &tr->feeders[node];
+	uint64_t bits[PORT_WORDS] = { 0 };
+
+	if (!found)
+		list_feeders(j, lid, node, bits);
+	else if (f->walk == tr->walk)
+		memcpy(bits, f->in, sizeof(bits));
+	tr->n_ports += sw->n_ports;
+	tr->n_read += a->n;
+	tr->n_usable += a->n_usable;
+	if (node == tr->start && a->wait > tr->feed_wait)
+		tr->feed_wait = a->wait;
+	if (!tr->below[node]) {
+		tr->reached[tr->n_reached++] = node;
+		tr->n_waiting += a->n_waiting;
+	}
+	tr->below[node] |= tr->path[node] | TREE_REACHES;
+	for (unsigned int i = 0; i < PORT_WORDS; i++)
+		for (uint64_t w = bits[i] | f->odd[i]; w; w &= w - 1) {
+			uint32_t in = sw->first_port + 64 * i + (uint32_t)__builtin_ctzll(w);
+
+			if (in != root)
+				n = visit_port(j, lid, node, in, n);
+		}
 	return n;
 }
 
@@ -166,26 +332,48 @@ static bool is_adapters(const struct ibcc_topo *t, uint32_t lid)
 	return t->n_gaps && t->lost_lid[lid] != IBCC_NONE && t->gap[t->lost_lid[lid]].has_senders;
 }
 
-void ibcc_tree_walk(const struct estimation *j, uint32_t root)
+/* Forgets the tree walked before. */
+static void begin(const struct estimation *j, uint32_t root)
 {
-	uint32_t start = j->t->port[root].node, n;
-	const struct ibcc_topo_node *sw = &j->t->node[start];
 	struct tree *tr = j->tree;
 
-	memset(tr->flag, 0, j->t->n_ports);
+	while (tr->n_flagged)
+		tr->flag[tr->flagged[--tr->n_flagged]] = 0;
+	while (tr->n_reached)
+		tr->below[tr->reached[--tr->n_reached]] = 0;
+	tr->start = j->t->port[root].node;
+	tr->at_start = sum_up(j, tr->start, root);
 	tr->feed_wait = 0;
 	tr->n_read = tr->n_usable = tr->n_waiting = 0;
 	tr->unknown_mbps = tr->unknown_most = 0;
 	tr->unknown_port = IBCC_NONE;
-	for (uint32_t lid = 1; lid < sw->lft_len && lid <= IBCC_LID_MAX; lid++) {
-		if (!forwards(sw, lid, j->t->port[root].num) || !is_adapters(j->t, lid))
+}
+
+void ibcc_tree_walk(const struct estimation *j, uint32_t root)
+{
+	struct tree *tr = j->tree;
+	bool wide = true;
+
+	begin(j, root);
+	for (uint32_t lid = ibcc_topo_next_lid(j->t, root, 0); lid;
+	     lid = ibcc_topo_next_lid(j->t, root, lid)) {
+		uint32_t n;
+
+		if (!is_adapters(j->t, lid))
 			continue;
 		feed_regions(j, lid);
-		tr->seen[start] = ++tr->walk;
-		tr->path[start] = TREE_BLOCKED;
-		n = visit(j, lid, start, root, 0);
+		tr->seen[tr->start] = ++tr->walk;
+		tr->path[tr->start] = TREE_BLOCKED;
+		tr->n_ports = 0;
+		if (wide)
+			find_feeders(j, lid);
+		n = visit(j, lid, tr->start, root, wide, 0);
 		while (n)
-			n = visit(j, lid, tr->stack[n - 1], root, n - 1);
+			n = visit(j, lid, tr->stack[n - 1], root, wide, n - 1);
+		/* For a tree of a few switches, it takes less to look at each of their ports. The
+		 * next one is of about the same size.
+		 */
+		wide = tr->n_ports > tr->n_switches;
 	}
 	tr->walk++;
 }
