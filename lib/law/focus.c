@@ -27,6 +27,9 @@
 /* A port that is silent for more than this many passes in a row is left out. */
 #define SILENT_PASSES 3u
 
+/* A number of no walk: all ports that wait upstream of the node were added. */
+#define TAKEN UINT32_MAX
+
 /* A port where congestion starts, or where it may start. */
 struct start {
 	uint32_t port;
@@ -43,9 +46,14 @@ struct choice {
 	bool *node; /* by node index: it has a port in `next` */
 	uint32_t n_starts;
 	struct start *start; /* most urgent first */
+	bool *starts;        /* by port index: it is in `start` */
+	/* By node index, of a switch: ports whose other ends wait, as bits by port number. */
+	struct waiting {
+		uint64_t bits[4];
+	} * waiting;
 	/* Of a walk upstream: */
 	uint32_t *stack; /* by node index */
-	uint32_t *seen;  /* by node index: the number of the walk that came by last */
+	uint32_t *seen;  /* by node index: the number of the walk that came by last, or TAKEN */
 	uint32_t walk;
 };
 
@@ -61,6 +69,8 @@ static void fini(struct choice *c)
 	ibcc_focus_fini(&c->next);
 	free(c->node);
 	free(c->start);
+	free(c->starts);
+	free(c->waiting);
 	free(c->stack);
 	free(c->seen);
 }
@@ -74,10 +84,14 @@ static int init(struct choice *c)
 	c->next.left = calloc(ports, sizeof(*c->next.left));
 	c->node = calloc(nodes, sizeof(*c->node));
 	c->start = calloc(ports, sizeof(*c->start));
+	c->starts = calloc(ports, sizeof(*c->starts));
+	c->waiting = calloc(nodes, sizeof(*c->waiting));
 	c->stack = calloc(nodes, sizeof(*c->stack));
 	c->seen = calloc(nodes, sizeof(*c->seen));
-	return c->next.port && c->next.left && c->node && c->start && c->stack && c->seen ? 0
-											  : -ENOMEM;
+	return c->next.port && c->next.left && c->node && c->start && c->starts && c->waiting &&
+			       c->stack && c->seen
+		       ? 0
+		       : -ENOMEM;
 }
 
 /* One answer gets lost now and then: the port is asked again in the next pass. If it stayed out
@@ -117,33 +131,57 @@ static uint32_t waited(const struct choice *c, uint32_t port)
 	return is_believed(p) ? ibcc_delta_wait_permille(&p->delta, p->tick_ps) : 0;
 }
 
+/* Finds the ports that wait once, as many walks come by them. */
+static void find_waiting(struct choice *c)
+{
+	const struct ibcc_topo *t = c->t;
+
+	for (uint32_t q = 0; q < t->n_ports; q++) {
+		uint32_t in = t->port[q].peer;
+
+		if (in != IBCC_NONE && waited(c, q) >= WAIT_PERMILLE)
+			c->waiting[t->port[in].node].bits[t->port[in].num / 64] |=
+				1ull << t->port[in].num % 64;
+	}
+}
+
 /* Follows ports that wait upstream from a port's switch, and counts the adapters among them. With
- * `take` it puts all of them into the focus.
+ * `take` it puts all of them into the focus. What waits at the port's other end is left out. If
+ * that is an adapter, it is in the focus already, so that another walk needs to go no farther than
+ * to where this one was.
  */
 static uint32_t walk_upstream(struct choice *c, uint32_t port, bool take)
 {
 	const struct ibcc_topo *t = c->t;
-	uint32_t n_waiting = 0, n = 0;
+	uint32_t peer = t->port[port].peer, start = t->port[port].node, n_waiting = 0, n = 0, mark;
+	bool ends = peer == IBCC_NONE || !ibcc_topo_is_switch(t, t->port[peer].node);
 
-	c->seen[t->port[port].node] = ++c->walk;
-	c->stack[n++] = t->port[port].node;
+	if (c->seen[start] == TAKEN)
+		return 0;
+	mark = take && ends ? TAKEN : ++c->walk;
+	c->seen[start] = mark;
+	c->stack[n++] = start;
 	while (n) {
-		const struct ibcc_topo_node *sw = &t->node[c->stack[--n]];
+		uint32_t node = c->stack[--n];
 
-		for (uint32_t in = sw->first_port + 1; in <= sw->first_port + sw->n_ports; in++) {
-			uint32_t q = t->port[in].peer, next;
+		for (unsigned int i = 0; i < 4; i++)
+			for (uint64_t w = c->waiting[node].bits[i]; w; w &= w - 1) {
+				uint32_t in = t->node[node].first_port + 64 * i +
+					      (uint32_t)__builtin_ctzll(w);
+				uint32_t q = t->port[in].peer, next;
 
-			if (q == IBCC_NONE || in == port || waited(c, q) < WAIT_PERMILLE)
-				continue;
-			if (take)
-				add(c, q, IBCC_FOCUS_LINGERS);
-			next = t->port[q].node;
-			n_waiting += !ibcc_topo_is_switch(t, next);
-			if (!ibcc_topo_is_switch(t, next) || c->seen[next] == c->walk)
-				continue;
-			c->seen[next] = c->walk;
-			c->stack[n++] = next;
-		}
+				if (in == port)
+					continue;
+				if (take)
+					add(c, q, IBCC_FOCUS_LINGERS);
+				next = t->port[q].node;
+				n_waiting += !ibcc_topo_is_switch(t, next);
+				if (!ibcc_topo_is_switch(t, next) || c->seen[next] == mark ||
+				    c->seen[next] == TAKEN)
+					continue;
+				c->seen[next] = mark;
+				c->stack[n++] = next;
+			}
 	}
 	return n_waiting;
 }
@@ -166,12 +204,10 @@ static uint32_t suspect(struct choice *c, uint32_t port)
 	return n >= LEAST_WAITING ? n : 0;
 }
 
-static bool is_start(const struct choice *c, uint32_t port)
+static void add_start(struct choice *c, struct start start)
 {
-	for (uint32_t i = 0; i < c->n_starts; i++)
-		if (c->start[i].port == port)
-			return true;
-	return false;
+	c->start[c->n_starts++] = start;
+	c->starts[start.port] = true;
 }
 
 static int by_waiting(const void *a, const void *b)
@@ -190,21 +226,21 @@ static void list_starts(struct choice *c, const struct ibcc_estimate *pic,
 
 	for (uint32_t k = 0; k < p->n_roots; k++)
 		if (ibcc_phase_sets(p->root[k].r.phase))
-			c->start[c->n_starts++] = (struct start){
-				.port = p->root[k].r.port,
-				.seen = ibcc_estimate_find(pic, p->root[k].r.port),
-				.held = &p->root[k].r,
-			};
+			add_start(c, (struct start){
+					     .port = p->root[k].r.port,
+					     .seen = ibcc_estimate_find(pic, p->root[k].r.port),
+					     .held = &p->root[k].r,
+				     });
 	for (uint32_t i = 0; i < pic->n_roots; i++)
-		if (!is_start(c, pic->root[i].port))
-			c->start[c->n_starts++] =
-				(struct start){ .port = pic->root[i].port, .seen = &pic->root[i] };
+		if (!c->starts[pic->root[i].port])
+			add_start(c, (struct start){ .port = pic->root[i].port,
+						     .seen = &pic->root[i] });
 	n_roots = c->n_starts;
 	for (uint32_t i = 0; i < c->t->n_ports && i < c->s->n_ports; i++) {
-		uint32_t n = is_start(c, i) ? 0 : suspect(c, i);
+		uint32_t n = c->starts[i] ? 0 : suspect(c, i);
 
 		if (n)
-			c->start[c->n_starts++] = (struct start){ .port = i, .n_waiting = n };
+			add_start(c, (struct start){ .port = i, .n_waiting = n });
 	}
 	qsort(c->start + n_roots, c->n_starts - n_roots, sizeof(*c->start), by_waiting);
 }
@@ -213,10 +249,10 @@ static void list_starts(struct choice *c, const struct ibcc_estimate *pic,
 static bool feeds(const struct ibcc_topo *t, uint32_t q, uint32_t root)
 {
 	const struct ibcc_topo_node *from = &t->node[t->port[q].node];
-	const struct ibcc_topo_node *sw = &t->node[t->port[root].node];
 
-	for (uint32_t lid = 1; lid < sw->lft_len && lid < from->lft_len; lid++)
-		if (sw->lft[lid] == t->port[root].num && from->lft[lid] == t->port[q].num)
+	for (uint32_t lid = ibcc_topo_next_lid(t, root, 0); lid && lid < from->lft_len;
+	     lid = ibcc_topo_next_lid(t, root, lid))
+		if (from->lft[lid] == t->port[q].num)
 			return true;
 	return false;
 }
@@ -266,11 +302,9 @@ static void add_sources(struct choice *c, const struct start *at)
 /* Adds the adapters behind a root that marks. Their counts of marked packets show that it marks. */
 static void add_receivers(struct choice *c, const struct start *at)
 {
-	const struct ibcc_topo_node *sw = &c->t->node[c->t->port[at->port].node];
-
-	for (uint32_t lid = 1; at->held && lid < sw->lft_len && lid <= IBCC_LID_MAX; lid++) {
-		uint32_t to =
-			sw->lft[lid] == c->t->port[at->port].num ? c->t->lid_port[lid] : IBCC_NONE;
+	for (uint32_t lid = at->held ? ibcc_topo_next_lid(c->t, at->port, 0) : 0; lid;
+	     lid = ibcc_topo_next_lid(c->t, at->port, lid)) {
+		uint32_t to = c->t->lid_port[lid];
 
 		if (to != IBCC_NONE && !ibcc_topo_is_switch(c->t, c->t->port[to].node))
 			add(c, to, IBCC_FOCUS_LINGERS);
@@ -303,6 +337,7 @@ int ibcc_focus_run(struct ibcc_focus *f, const struct ibcc_topo *t, const struct
 	int rc = init(&c);
 
 	if (!rc && max_nodes && s->n_ports == t->n_ports) {
+		find_waiting(&c);
 		list_starts(&c, pic, p);
 		choose(&c, f);
 	}
