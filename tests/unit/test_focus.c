@@ -177,12 +177,37 @@ static void test_lingers(void **state)
 	ibcc_focus_fini(&x);
 }
 
+/* Two slow receivers, 0 and 3, whose trees have a leaf in common: the second walk does not end
+ * before it has what the first one has not.
+ */
+static void test_two_trees(void **state)
+{
+	struct fixture *f = *state;
+	struct ibcc_focus x = { 0 };
+
+	*traffic_at(&f->tr, 8, 1) = *traffic_at(&f->tr, 9, 2) = load(3200, 900, 0);
+	*traffic_at(&f->tr, 12, 1) = *traffic_at(&f->tr, 13, 2) = load(3200, 900, 0);
+	*traffic_at(&f->tr, 10, 3) = load(3200, 900, 0);
+	*traffic_at(&f->tr, 10, 4) = *traffic_at(&f->tr, 11, 4) = load(1600, 900, 0);
+	*traffic_at(&f->tr, 4, 1) = *traffic_at(&f->tr, 5, 1) = load(1600, 950, 0);
+	*traffic_at(&f->tr, 7, 1) = load(1600, 950, 0);
+	assert_int_equal(pass(f)->n_roots, 2);
+	focus(f, &x, 48);
+	for (unsigned int num = 3; num <= 4; num++)
+		assert_true(has(f, &x, 10, num));
+	assert_true(has(f, &x, 12, 1) && has(f, &x, 13, 2) && has(f, &x, 11, 4));
+	assert_true(has(f, &x, 4, 1) && has(f, &x, 5, 1) && has(f, &x, 7, 1));
+	assert_false(has(f, &x, 11, 3) || has(f, &x, 6, 1) || has(f, &x, 2, 1));
+	ibcc_focus_fini(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		LUSTRE(test_root),    LUSTRE(test_a_part_of_the_interval),
 		LUSTRE(test_healthy), LUSTRE(test_room),
 		LUSTRE(test_held),    LUSTRE(test_lingers),
+		TREE(test_two_trees),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
