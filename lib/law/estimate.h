@@ -153,7 +153,7 @@ struct tree {
 	uint8_t *path;
 	uint32_t *seen; /* by node index: number of the walk that visited it last */
 	uint32_t walk;
-	uint32_t n_ports;          /* of the switches that the walk visited, with other links */
+	uint32_t n_ports;          /* all ports of the switches that the walk visited */
 	uint16_t feed_wait;        /* highest wait of the ports that feed the root's switch */
 	uint32_t n_read, n_usable; /* ports met, and those with usable counters */
 	uint32_t n_waiting;        /* of those, each counted once */
@@ -179,7 +179,7 @@ enum tree_flag {
 int ibcc_tree_init(const struct estimation *j);
 void ibcc_tree_fini(struct tree *tr);
 /* Walks upstream from a switch's output port along the forwarding tables of all destinations
- * behind it, and leaves flags, feed_wait and the counts in *j->tree.
+ * behind it, and leaves in *j->tree what its members say of the last walk.
  */
 void ibcc_tree_walk(const struct estimation *j, uint32_t root);
 /* The adapters of a switch in the tree just walked. */

@@ -27,7 +27,9 @@
 /* A port that is silent for more than this many passes in a row is left out. */
 #define SILENT_PASSES 3u
 
-/* A number of no walk: all ports that wait upstream of the node were added. */
+/* A number of no walk: all ports that wait upstream of the node were offered to add(), which would
+ * have the same result again.
+ */
 #define TAKEN UINT32_MAX
 
 /* A port where congestion starts, or where it may start. */
@@ -131,7 +133,7 @@ static uint32_t waited(const struct choice *c, uint32_t port)
 	return is_believed(p) ? ibcc_delta_wait_permille(&p->delta, p->tick_ps) : 0;
 }
 
-/* Finds the ports that wait once, as many walks come by them. */
+/* Finds once which ports wait, as many walks come by them. */
 static void find_waiting(struct choice *c)
 {
 	const struct ibcc_topo *t = c->t;

@@ -39,7 +39,7 @@ struct graph {
 	const struct ibcc_topo *t;
 	const struct ibcc_route_sls *sls; /* NULL: a path has the SL of its use */
 	unsigned int vls;                 /* that are told apart */
-	unsigned int n_sls;               /* the same of SLs: 1 or 16 */
+	unsigned int n_sls;               /* SLs that are kept apart: 1 or 16 */
 	bool maps;                        /* a switch has an SL to VL table */
 	struct table *table;              /* by node */
 	struct wire *wire;                /* by port */
@@ -154,7 +154,7 @@ static int by_destination(const void *a, const void *b)
 struct leaf {
 	uint32_t in, but[2]; /* a port of the switch; nodes, IBCC_NONE: there is none */
 	uint8_t sl;
-	uint32_t first; /* of the leaves that are linked like this one, its place */
+	uint32_t first; /* number of the group of leaves that are linked alike */
 };
 
 static bool leaves_out(const struct ibcc_topo *t, const struct ibcc_route_use *use, uint32_t node)
@@ -297,8 +297,9 @@ static void add_near(struct graph *g, const struct leaf *l)
 		row[i] |= g->near[i];
 }
 
-/* Follows the routes from all leaves to LIDs of a block. Of leaves that are linked alike only the
- * first is followed, and those with other entries: the others' packets go the same ways.
+/* Follows the routes from all leaves to LIDs of a block. Of leaves that are linked alike, and
+ * may send to the same LIDs, only the first is followed, and those with other entries: the others'
+ * packets go the same ways.
  */
 static void follow_leaves(struct graph *g, const struct leaf *leaf, uint32_t n, uint32_t from,
 			  uint64_t to)
