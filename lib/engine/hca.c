@@ -503,6 +503,18 @@ static __attribute__((noinline)) void send_front(struct ibcc_engine *e, struct h
 		send_flow(e, h, g, id, ready_qp(e, id), false);
 }
 
+/* Where paths have SLs, a flow that may not send yet may have its next packet in another heap,
+ * which was empty. So all fronts are looked at before one is chosen; what comes into a heap may be
+ * sent.
+ */
+static __attribute__((noinline)) void settle_fronts(struct ibcc_engine *e, struct hca *h)
+{
+	uint32_t qp;
+
+	for (unsigned int m = h->data_sls; m; m &= m - 1)
+		front_ready(e, &e->group[h->group[__builtin_ctz(m)]], &qp);
+}
+
 /* Where flows have packets of several sizes: sends the entry with the lowest key whose VL has
  * credits for it, and returns its bytes, or 0. A shorter packet does not take the credits that an
  * earlier one of its VL waits for.
@@ -561,6 +573,8 @@ static ALWAYS_INLINE uint32_t send_of(struct ibcc_engine *e, uint32_t port, uint
 		send_ctrl(e, h, best);
 		return e->bytes[CTRL];
 	}
+	if (!plain && e->path_sl)
+		settle_fronts(e, h);
 	if (!plain && e->n_kinds > OTHER)
 		return send_sized(e, h, vls);
 	for (unsigned int m = h->data_sls; m; m &= m - 1) {
