@@ -252,8 +252,9 @@ struct ibcc_flow_spec {
 	uint8_t sl;
 	uint64_t start_ps, stop_ps; /* stop 0: never */
 	uint32_t queue_packets;     /* send queue limit; 0: infinite (open loop) */
-	/* With exponential gaps: packets that find the queue full are neither drawn nor counted.
-	 * These gaps have no memory, so the queue fills as it would, but by other random numbers.
+	/* With exponential gaps and queue_packets: packets that find the queue full are neither
+	 * drawn nor counted, as offered or as refused. These gaps have no memory, so the queue
+	 * fills as it would, but by other random numbers.
 	 */
 	bool omit_refused;
 	/* Packets come only in the first on_ps of each on_ps + off_ps; off_ps 0: always. */

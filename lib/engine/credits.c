@@ -3,8 +3,10 @@
  * link.
  *
  * These four always add up to the size of a receiver's buffer: the sender's credits, credits
- * under way to it, packets on the link, packets in the buffer. Flow control packets are not
- * modelled: the sender knows of a freed place after the link's delay and a fixed delay
+ * under way to it, packets on the link, packets in the buffer. While a link is down they need not:
+ * packets on it are lost, and places in the buffer give credits to a sender that sends nothing.
+ * When it comes up, credits begin from the buffer (ibcc_fab_credits_init()). Flow control packets
+ * are not modelled: the sender knows of a freed place after the link's delay and a fixed delay
  * (credit_ps).
  *
  * A credit normally stands beside the event that frees its place (struct coming), and a sender

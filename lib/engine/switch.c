@@ -14,9 +14,6 @@
  * switch.h has what every packet passes; this file has the rest.
  */
 #include "switch.h"
-#include "dcqcn.h"
-#include "eth.h"
-#include "paths.h"
 #include "vlarb.h"
 
 /* Marks a packet (FECN) that leaves an output in congested state, by the rules of annex A10. The
@@ -138,7 +135,6 @@ void ibcc_fab_routes_forget(struct ibcc_engine *e)
 	}
 }
 
-/* The VL that a switch's table gives a packet. */
 unsigned int ibcc_fab_mapped_vl(const struct ibcc_engine *e, const struct pkt *k,
 				const struct port *out)
 {

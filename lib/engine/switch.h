@@ -14,6 +14,7 @@
 /* switch.c: marks a packet that leaves an output in congested state, if it is its turn. */
 void ibcc_fab_mark_maybe(struct ibcc_engine *e, uint32_t port, struct outq *q, struct pkt *k,
 			 unsigned int kind);
+/* Drops a packet that is in an input's buffer, and gives its place free. */
 void ibcc_fab_discard(struct ibcc_engine *e, uint32_t pkt);
 /* Whether a packet has to wait at its input; it arrives again by EV_ARRIVE. */
 bool ibcc_fab_hold(struct ibcc_engine *e, uint32_t pkt, const struct port *out);
@@ -90,11 +91,12 @@ static ALWAYS_INLINE bool may_pass(struct ibcc_engine *e, const struct port *out
 
 /* The VL that a packet leaves on; n_vls or more: there is none for it. */
 static ALWAYS_INLINE unsigned int vl_of(const struct ibcc_engine *e, const struct pkt *k,
-					const struct port *out, unsigned int sl, bool plain)
+					const struct port *out, bool plain)
 {
 	if (e->maps && e->sw[out->owner].sl2vl)
 		return ibcc_fab_mapped_vl(e, k, out);
-	return plain || e->n_vls == 1 ? 0 : ibcc_fab_default_vl(e, (uint32_t)(out - e->port), sl);
+	return plain || e->n_vls == 1 ? 0
+				      : ibcc_fab_default_vl(e, (uint32_t)(out - e->port), k->sl);
 }
 
 /* A packet's header is at a switch: it is dropped, held back, sent at once, or queued. `to` is as
@@ -138,7 +140,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t t
 	     (!plain && e->stores)) &&
 	    ibcc_fab_hold(e, pkt, out))
 		return;
-	vl = vl_of(e, k, out, k->sl, plain);
+	vl = vl_of(e, k, out, plain);
 	if ((!plain || e->maps) &&
 	    vl >= e->n_vls) { /* a VL that is not there, or 15: discarded (IBA vol. 1, 7.6.6) */
 		ibcc_fab_discard(e, pkt);

@@ -42,7 +42,7 @@ uint64_t ibcc_fab_add_on_time(const struct flow *f, uint64_t t, uint64_t gap)
 	return on_time(f, t);
 }
 
-/* An arrival of now or earlier: finite queues accept it or not. */
+/* Counts an arrival; a finite queue accepts or refuses it. */
 static void arrive(struct flow *f)
 {
 	f->offered++;

@@ -3,8 +3,9 @@
  * Begin with tx_start().
  *
  * What every packet passes is compiled twice: for all models, and for the plain one (one VL,
- * credits, static routes without SLs of their own, one size of data packets), which need not ask
- * for the rest. The argument `plain` of a function is a constant at compile time.
+ * credits, annex A10, cut-through, static routes without SLs of their own, one size of data
+ * packets), which need not ask for the rest. The argument `plain` of a function is a constant at
+ * compile time.
  */
 #ifndef IBCC_ENGINE_TX_H
 #define IBCC_ENGINE_TX_H
