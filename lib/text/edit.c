@@ -301,19 +301,27 @@ static int copy_attributes(int from, int to)
 	return rc ? rc : each_attribute(from, from, to, copy_attribute);
 }
 
+/* The new file was made for its owner alone. Rights come last: a user who could open the file for a
+ * moment would keep the descriptor, and read what is written later.
+ */
 static int make_like(const struct ibcc_edit *e, int fd)
 {
 	struct stat st;
+	int rc;
 
 	if (fstat(fd, &st))
 		return -errno;
 	if ((st.st_uid != e->st.st_uid || st.st_gid != e->st.st_gid) &&
 	    fchown(fd, e->st.st_uid, e->st.st_gid))
 		return -errno;
+	/* While the folder's ACL is there, the mode's bits of the group would let in its users.
+	 * While FILE's ACL is not, they would let in the group.
+	 */
+	rc = copy_attributes(e->fd, fd);
+	if (rc)
+		return rc;
 	/* After the owner, since a change of it takes bits away. */
-	if (fchmod(fd, e->st.st_mode & 07777))
-		return -errno;
-	return copy_attributes(e->fd, fd);
+	return fchmod(fd, e->st.st_mode & 07777) ? -errno : 0;
 }
 
 static int rename_beside(const struct ibcc_edit *e, const char *from, const char *to)
