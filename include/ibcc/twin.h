@@ -29,8 +29,8 @@ struct ibcc_twin_in {
 	 */
 	const struct ibcc_dcqcn *dcqcn;
 	uint32_t buffer_bytes; /* of each port and VL; 0: not known */
-	/* Hops of packets and answers over links, after which runs are not made longer than they
-	 * have to be. The result does not depend on the machine. 0: no limit.
+	/* Hops of packets and answers over links: a run is not made longer if it would need more.
+	 * The result does not depend on the machine. 0: no limit.
 	 */
 	uint64_t most_hops;
 	bool any_demand; /* what waits has any amount to send, which fills queues at once */
@@ -63,8 +63,8 @@ struct ibcc_twin *ibcc_twin_new(const struct ibcc_twin_in *in, int *err);
 void ibcc_twin_free(struct ibcc_twin *w);
 
 /* The present: 12 ms of it, of which the second half is in *out. Where that takes more than half
- * of the hops it is 8 ms, with any demand 4 ms. -ECANCELED: the time is over; -ENOMEM. *out needs
- * ibcc_twin_state_fini() after 0.
+ * of the hops it is 8 ms, with any demand 4 ms. -ECANCELED: the time is over before; -ENOMEM. *out
+ * needs ibcc_twin_state_fini() after 0.
  */
 int ibcc_twin_replay(struct ibcc_twin *w, struct ibcc_twin_state *out);
 /* From there on under other settings: 60 ms, of which the last third is in *out; or 20, 9 or 6 ms,

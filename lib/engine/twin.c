@@ -373,18 +373,19 @@ static bool fits(const struct ibcc_twin *w, uint64_t until_ps, uint64_t most)
 }
 
 /* Runs on to the end of a span from `start` and replaces *out by what is measured there; leaves it
- * if the CPU time is over before.
+ * if the CPU time is over before. A span that is whole counts, even if no slice fits behind it.
  */
 static int measure(struct ibcc_twin *w, uint64_t start, const struct span *s, bool brief,
 		   struct ibcc_twin_state *out)
 {
-	int rc = go_on(w, start + s->from_ms * MS);
+	const uint64_t from_ps = start + s->from_ms * MS, to_ps = start + s->to_ms * MS;
+	int rc = go_on(w, from_ps);
 
-	if (rc || w->stopped)
+	if (rc || ibcc_engine_now_ps(w->e) < from_ps)
 		return rc;
 	read_all(w, &w->from);
-	rc = go_on(w, start + s->to_ms * MS);
-	if (rc || w->stopped)
+	rc = go_on(w, to_ps);
+	if (rc || ibcc_engine_now_ps(w->e) < to_ps)
 		return rc;
 	read_all(w, &w->to);
 	ibcc_twin_state_fini(out);

@@ -248,7 +248,8 @@ static void lengths_of_runs(void **state)
 		{ 40, false, 0, 12, 9 },  { 28, false, 0, 8, 9 },    { 1, false, 0, 8, 6 },
 		{ 1, true, 0, 4, 6 },     { 0, true, 0, 12, 60 },    { 0, false, 1000, 12, 60 },
 		{ 0, false, 5, 0, 0 },    { 0, false, 17, 12, 0 },   { 0, false, 20, 12, 6 },
-		{ 0, false, 34, 12, 20 },
+		{ 0, false, 34, 12, 20 }, { 0, false, 19, 12, 6 },   { 0, false, 13, 12, 0 },
+		{ 0, false, 33, 12, 20 },
 	};
 	const struct lengths all = run_for(0, false, 0);
 
