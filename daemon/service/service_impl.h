@@ -222,12 +222,14 @@ enum ibcc_service_writing {
 void ibcc_service_look_at_nvidia(struct ibcc_service *s, enum ibcc_service_writing writing);
 /* Does a plan change marking profiles? */
 bool ibcc_service_has_profile(const struct ibcc_plan *plan);
-/* The subnet manager that the warning about what could not be checked names, as "unchecked_sm" of a
- * plan: its port's GUID, 0 if no port is known to have it, or null if there is no such warning.
+/* The subnet manager that could not be checked, as "unchecked_sm" of a plan: its port's GUID, 0 if
+ * no port is known to have it, else null. A plan without marking profiles has the GUID, too, but no
+ * warning.
  */
 json_t *ibcc_service_warned(const struct ibcc_service *s);
 /* A consent is for the subnet manager that the plan was shown with. -ESTALE if the plan has marking
- * profiles, and another subnet manager, which could not be checked, is master by now.
+ * profiles, and the subnet manager, which cannot be checked now, is not the one that the plan
+ * warned of.
  */
 int ibcc_service_check_consent(const struct ibcc_service *s, const struct ibcc_plan *plan,
 			       const struct ibcc_request *r, struct ibcc_why *why);

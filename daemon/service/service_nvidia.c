@@ -168,9 +168,15 @@ int ibcc_service_check_consent(const struct ibcc_service *s, const struct ibcc_p
 	if (!ibcc_service_has_profile(plan) || !r->shown || !s->cycle.unchecked.text[0] ||
 	    r->warned_sm == s->unchecked_sm)
 		return 0;
+	if (r->warned_sm && r->warned_sm != WARNED_OF_NONE && s->unchecked_sm)
+		return ibcc_why_set(why, -ESTALE,
+				    "nothing is written: another subnet manager is master since "
+				    "the plan was shown: %.300s; make a new plan",
+				    s->cycle.unchecked.text);
+	/* It may be the same one, if it could be checked when the plan was shown. */
 	return ibcc_why_set(why, -ESTALE,
-			    "nothing is written: another subnet manager is master since the plan "
-			    "was shown: %.300s; make a new plan",
+			    "nothing is written: the subnet manager could not be checked now, and "
+			    "the plan did not warn of it: %.300s; make a new plan",
 			    s->cycle.unchecked.text);
 }
 

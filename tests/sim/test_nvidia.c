@@ -508,7 +508,8 @@ static void test_sm_moves_before_apply(void **state)
 		x.line.n_sets = 0;
 		x.line.sm_lid = lid_of(&x, "n3");
 		assert_int_equal(apply_shown(&x, &p), -ESTALE);
-		assert_said(&x, "another subnet manager is master since the plan was shown");
+		assert_said(&x, i ? "the plan did not warn of it"
+				  : "another subnet manager is master since the plan was shown");
 		assert_said(&x, "\"n3\"");
 		assert_int_equal(x.line.n_sets, 0);
 		assert_false(has_consent(&x));
@@ -524,6 +525,34 @@ static void test_sm_moves_before_apply(void **state)
 		ibcc_plan_fini(&p.plan);
 		close_scene(&x);
 	}
+}
+
+/* The subnet manager stays the same. The note of the consent for it, for which the plan had no
+ * warning, is gone at the apply.
+ */
+static void test_consent_lost_before_apply(void **state)
+{
+	struct shown p;
+	struct scene x;
+
+	(void)state;
+	open_scene(&x, "lost-consent.db", IBCC_MODE_OBSERVE, "n4", "mlnx_congestion_control 0\n");
+	passes(&x, 1);
+	ibcc_service_consent_to_sm(
+		x.s, x.s->cycle.topo->port[ibcc_topo_port_of_lid(x.s->cycle.topo, lid_of(&x, "n4"))]
+			     .guid);
+	show_plan(&x, &p);
+	assert_int_equal(sqlite3_exec(x.s->state->db, "DELETE FROM note WHERE key = 'nvidia_sm'",
+				      NULL, NULL, NULL),
+			 SQLITE_OK);
+	x.line.n_sets = 0;
+	assert_int_equal(apply_shown(&x, &p), -ESTALE);
+	assert_said(&x, "the subnet manager could not be checked now");
+	assert_null(strstr(x.why.text, "another subnet manager"));
+	assert_int_equal(x.line.n_sets, 0);
+	ibcc_control_fini(&p.control);
+	ibcc_plan_fini(&p.plan);
+	close_scene(&x);
 }
 
 static int end_profiles(struct scene *x)
@@ -876,6 +905,7 @@ int main(void)
 		cmocka_unit_test(test_sm_is_searched_once),
 		cmocka_unit_test(test_sm_moves_in_apply),
 		cmocka_unit_test(test_sm_moves_before_apply),
+		cmocka_unit_test(test_consent_lost_before_apply),
 		cmocka_unit_test(test_consent_on_trial),
 		cmocka_unit_test(test_consent_is_for_the_plan),
 		cmocka_unit_test(test_end_unread),
