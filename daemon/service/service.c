@@ -284,7 +284,7 @@ int ibcc_service_history(struct ibcc_service *s, int64_t id, unsigned int limit,
 				    (long long)id);
 	if (!list)
 		return state_trouble(s)[0] ? ibcc_why_set(why, rc, "%s", state_trouble(s))
-					   : ibcc_state_not_read(s->state, why);
+					   : ibcc_state_not_read(s->state, rc, why);
 	*out = json_pack("{si so}", "schema", IBCC_REPORT_SCHEMA,
 			 id > 0 ? "transaction" : "transactions", list);
 	if (*out && series && json_object_set_new(*out, "series", ibcc_state_series(s->state, &rc)))

@@ -98,10 +98,10 @@ int ibcc_state_claim(struct ibcc_state *s);
  */
 const char *ibcc_state_trouble(const struct ibcc_state *s);
 
-/* Why the read just before failed, and what to do about it: -EIO or -ENOMEM. What is read for an
- * answer only is no trouble.
+/* Why the read just before failed with `rc`, and what to do about it. Returns -EIO or -ENOMEM. What
+ * is read for an answer only is no trouble.
  */
-int ibcc_state_not_read(const struct ibcc_state *s, struct ibcc_why *why);
+int ibcc_state_not_read(const struct ibcc_state *s, int rc, struct ibcc_why *why);
 
 /* Checks whether the file is still at its place, and whether what is ours can be read from it.
  * After trouble it tries the file again and stores what could not be stored before. Returns 0, -EIO
@@ -258,7 +258,7 @@ json_t *ibcc_state_jobs(struct ibcc_state *s, int64_t since_s, const char *user,
 			int *err, struct ibcc_why *why);
 
 /* The newest transactions, newest first, as a JSON array; those of one number with its changes.
- * NULL with *err: -ENOENT, -EIO.
+ * NULL with *err: -ENOENT, -EIO, -ENOMEM.
  */
 json_t *ibcc_state_history(struct ibcc_state *s, unsigned int limit, int *err);
 json_t *ibcc_state_transaction(struct ibcc_state *s, int64_t id, int *err);

@@ -156,12 +156,19 @@ int ibcc_state_failed(struct ibcc_state *s, struct ibcc_why *why)
 	return ibcc_why_set(why, -EIO, "%s", s->trouble.text);
 }
 
-int ibcc_state_not_read(const struct ibcc_state *s, struct ibcc_why *why)
+int ibcc_state_not_read(const struct ibcc_state *s, int rc, struct ibcc_why *why)
 {
 	int code = s->db ? sqlite3_extended_errcode(s->db) : SQLITE_CANTOPEN;
 
-	if (code == SQLITE_NOMEM)
+	if (rc == -ENOMEM || code == SQLITE_NOMEM)
 		return ibcc_why_set(why, -ENOMEM, "no memory");
+	/* No statement failed: the reader gave up at a row that the daemon never writes so. */
+	if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE)
+		return ibcc_why_set(
+			why, -EIO,
+			"state file %s: a row is damaged; \"ibcc-tune history\" still lists all "
+			"transactions, and \"ibcc-tune status\" says if a rollback needs that row",
+			s->file);
 	return ibcc_why_set(why, -EIO, "state file %s: %s; %s", s->file, reason(s->db, code),
 			    next_step(code));
 }

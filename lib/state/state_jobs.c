@@ -184,7 +184,7 @@ json_t *ibcc_state_jobs(struct ibcc_state *s, int64_t since_s, const char *user,
 	if (step != SQLITE_DONE) {
 		json_decref(list);
 		list = NULL;
-		*err = ibcc_state_not_read(s, why);
+		*err = ibcc_state_not_read(s, -EIO, why);
 	}
 	sqlite3_finalize(st);
 	return list;

@@ -108,19 +108,32 @@ json_t *ibcc_state_history(struct ibcc_state *s, unsigned int limit, int *err)
 			;
 	sqlite3_finalize(st);
 	if (rc != SQLITE_DONE) {
+		/* A row that was read had no room in the list. */
+		*err = list && rc != SQLITE_ROW ? -EIO : -ENOMEM;
 		json_decref(list);
-		*err = list ? -EIO : -ENOMEM;
 		return NULL;
 	}
 	return list;
 }
 
-/* Adds the stored changes field by field, with their outcomes. */
+/* Adds a stored change field by field, with its outcome. -EIO: its row is damaged. */
+static int add_change(sqlite3_stmt *st, json_t *list)
+{
+	const char *reason = (const char *)sqlite3_column_text(st, 8);
+	const char *node = (const char *)sqlite3_column_text(st, 9);
+	const char *outcome = (const char *)sqlite3_column_text(st, 10);
+	struct ibcc_change c;
+
+	if (ibcc_state_read_change(st, &c) || !reason || !node || !outcome)
+		return -EIO;
+	strncpy(c.reason, reason, sizeof(c.reason) - 1);
+	return ibcc_json_change(list, &c, node, outcome);
+}
+
 static int add_changes(struct ibcc_state *s, int64_t id, json_t *list)
 {
-	struct ibcc_change c;
 	sqlite3_stmt *st = NULL;
-	int rc = SQLITE_ERROR;
+	int step = SQLITE_ERROR, rc = 0;
 
 	if (!sqlite3_prepare_v2(
 		    s->db,
@@ -128,40 +141,36 @@ static int add_changes(struct ibcc_state *s, int64_t id, json_t *list)
 		    " reason, node, outcome FROM change WHERE txn = ? ORDER BY seq",
 		    -1, &st, NULL) &&
 	    !sqlite3_bind_int64(st, 1, id))
-		while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-			const char *reason = (const char *)sqlite3_column_text(st, 8);
-			const char *node = (const char *)sqlite3_column_text(st, 9);
-			const char *outcome = (const char *)sqlite3_column_text(st, 10);
-
-			if (ibcc_state_read_change(st, &c) || !reason || !node || !outcome)
-				break;
-			strncpy(c.reason, reason, sizeof(c.reason) - 1);
-			if (ibcc_json_change(list, &c, node, outcome))
-				break;
-		}
+		while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW)
+			rc = add_change(st, list);
 	sqlite3_finalize(st);
-	return rc == SQLITE_DONE ? 0 : -EIO;
+	if (!rc && step != SQLITE_DONE)
+		rc = -EIO;
+	return rc;
 }
 
 json_t *ibcc_state_transaction(struct ibcc_state *s, int64_t id, int *err)
 {
 	sqlite3_stmt *st = NULL;
 	json_t *txn = NULL, *changes = json_array();
-	int rc = -EIO;
+	int rc = changes ? -EIO : -ENOMEM;
 
-	if (!sqlite3_prepare_v2(s->db, TXN_COLUMNS " WHERE id = ?", -1, &st, NULL) &&
+	if (changes && !sqlite3_prepare_v2(s->db, TXN_COLUMNS " WHERE id = ?", -1, &st, NULL) &&
 	    !sqlite3_bind_int64(st, 1, id)) {
 		int step = sqlite3_step(st);
 
-		if (step == SQLITE_ROW)
+		if (step == SQLITE_ROW) {
 			txn = txn_json(st);
-		else if (step == SQLITE_DONE)
+			rc = txn ? 0 : -ENOMEM;
+		} else if (step == SQLITE_DONE) {
 			rc = -ENOENT;
+		}
 	}
 	sqlite3_finalize(st);
-	if (txn && changes && !add_changes(s, id, changes) &&
-	    !json_object_set_new(txn, "change_list", json_incref(changes)))
-		rc = 0;
+	if (!rc)
+		rc = add_changes(s, id, changes);
+	if (!rc && json_object_set_new(txn, "change_list", json_incref(changes)))
+		rc = -ENOMEM;
 	json_decref(changes);
 	if (rc) {
 		json_decref(txn);

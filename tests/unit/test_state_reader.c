@@ -176,7 +176,7 @@ static void test_short_wait(void **state)
 		assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), 0);
 		before = waited_ns;
 		assert_int_equal(n_read(s), UNREAD);
-		assert_int_equal(ibcc_state_not_read(s, &why), -EIO);
+		assert_int_equal(ibcc_state_not_read(s, -EIO, &why), -EIO);
 		assert_non_null(strstr(why.text, "locked; end the program that holds it"));
 		for (unsigned int k = 0; k < 3; k++) {
 			assert_int_equal(n_read(s), UNREAD);
@@ -203,11 +203,35 @@ static void test_short_wait(void **state)
 	ibcc_state_close(s);
 }
 
+/* A damaged row of a transaction is no error of SQLite's, and says nothing of the file. */
+static void test_damaged_row(void **state)
+{
+	struct ibcc_state *s = open_state("row.db");
+	struct ibcc_why why = { "" };
+	int64_t id = one_change(s, GUID_A, 1, 2, 0);
+	int err = 0;
+	json_t *o = ibcc_state_transaction(s, id, &err);
+
+	(void)state;
+	assert_non_null(o);
+	json_decref(o);
+	assert_int_equal(sqlite3_exec(s->db, "UPDATE change SET old = x'01'", NULL, NULL, NULL), 0);
+	assert_null(ibcc_state_transaction(s, id, &err));
+	assert_int_equal(err, -EIO);
+	assert_int_equal(ibcc_state_not_read(s, err, &why), -EIO);
+	assert_non_null(strstr(why.text, "row.db: a row is damaged; "));
+	assert_null(strstr(why.text, "new file"));
+	assert_int_equal(n_read(s), 1);
+	assert_int_equal(ibcc_state_not_read(s, -ENOMEM, &why), -ENOMEM);
+	ibcc_state_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_half_written),
 		cmocka_unit_test(test_short_wait),
+		cmocka_unit_test(test_damaged_row),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
