@@ -109,17 +109,19 @@ struct ibcc_prediction_in {
 int ibcc_predict(const struct ibcc_prediction_in *in, struct ibcc_prediction *p);
 
 /* Hops of packets over links that a prediction may simulate; only the shortest runs are made
- * whatever they take. A processor simulates three to seven million of them in a second.
+ * whatever they take. A processor simulates three to seven million of them in a second. For DCQCN
+ * there is no such limit, since its runs have one length.
  */
 #define IBCC_PREDICTION_HOPS 6000000u
 
-/* Half the width of the range of a root's own rate, as a share of the present one. A root that may
- * be anywhere in more than the whole width is open.
+/* Half the width of the range of a root's own rate, as a share of the present one; the range is
+ * wider if a run was brief. A root that may be anywhere in more than twice this is open.
  */
 #define IBCC_PREDICTION_ROOT_MARGIN 0.10
 
 /* Half the width of the range of a change that is predicted as a share of the present: 8 points and
- * 0.15 of it. Measured on drawn scenarios: doc/internals/prediction.md.
+ * 0.15 of it; the range is wider if a run was brief. Measured on drawn scenarios:
+ * doc/internals/prediction.md.
  */
 double ibcc_prediction_margin(double change);
 

@@ -323,8 +323,9 @@ static const struct ibcc_option options[] = {
 	IBCC_OPTION_JSON(struct osm),
 	{ "tree", 't', IBCC_OPTION_READ, "PORTS,LEVELS",
 	  "a fat tree of LEVELS levels, of switches with\nPORTS ports each", 0, .read = read_tree,
-	  .want = "PORTS,LEVELS such as 36,2, an even number from 4 to 254 and one from 1 to 4, 32 "
-		  "times at most",
+	  .want = "PORTS,LEVELS such as 36,2: an even number of ports, from 4 to 254, and from 1 "
+		  "to 4 "
+		  "levels; at most 32 trees",
 	  .many = true },
 	{ "large", 0, IBCC_OPTION_FLAG, NULL, "also the trees with 3456 and 11664 hosts",
 	  .at = offsetof(struct osm, with_large) },

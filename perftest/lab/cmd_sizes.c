@@ -179,7 +179,7 @@ static int read_size(const char *command, const char *text, struct ibcc_size_tre
 {
 	char end;
 
-	/* Three digits are more than enough, and no more fit in any case. */
+	/* A longer number is refused, since sscanf() does not say when one overflows. */
 	if (sscanf(text, "%3ux%3u%c", &t->ports, &t->levels, &end) == 2 && t->ports >= 4 &&
 	    t->ports <= MOST_PORTS && t->ports % 2 == 0 && t->levels >= 1 &&
 	    t->levels <= MOST_LEVELS && (t->ports >= LEAST_HOSTS || t->levels > 1))

@@ -17,7 +17,7 @@ for tree in 4x1 5x2 2x2 50x2 4x0 36x4 0x2 36,2 36x2x3 999999999999x2 4294967298x
 		sizes -- "$tree"
 done
 refused 'got 9 trees, want at most 8' sizes 6x1 6x1 6x1 6x1 6x1 6x1 6x1 6x1 6x1
-refused 'got "5,2", want PORTS,LEVELS.* even number from 4 to 254 and one from 1 to 4' osm-model --tree 5,2
+refused 'got "5,2", want PORTS,LEVELS.* even number of ports, from 4 to 254, and from 1 to 4 levels' osm-model --tree 5,2
 refused 'no load "no-load"; there are eight-servers and all-jobs' jobs no-load
 ok "wrong arguments are explained"
 
