@@ -109,13 +109,13 @@ struct adapters {
 	/* Of those with usable counters: */
 	uint32_t n_usable;
 	uint32_t n_waiting;
-	uint32_t n_held_up; /* they wait or get BECNs */
+	uint32_t n_held_up; /* by load_held_up() */
 	uint16_t wait;      /* highest */
 	uint64_t free_mbps; /* what those send that do not wait */
 	uint64_t becn;      /* of the most marked one */
 };
 
-/* An adapter's port with usable counters that waits or gets BECNs. */
+/* An adapter's port with usable counters that is held up, by load_held_up(). */
 struct held_up {
 	uint32_t port, sw;
 };
@@ -198,6 +198,12 @@ static inline bool load_blocked(const struct ibcc_estimator_params *p, const str
 {
 	return l->usable && l->sent + l->waited >= p->full_permille &&
 	       l->waited >= p->fed_wait_permille;
+}
+
+/* Whether an adapter is held up: it waits or gets BECNs. */
+static inline bool load_held_up(const struct ibcc_estimator_params *p, const struct load *l)
+{
+	return l->becn || l->waited >= p->ca_wait_permille;
 }
 
 /* Settings of a port's switch; NULL: not known. */

@@ -241,8 +241,8 @@ static int add_source(const struct estimation *j, struct ibcc_root *r, uint32_t 
 	return 0;
 }
 
-/* Adds the adapters at the root's switch that neither wait nor get BECNs: nothing is marked, so
- * that they may have a role.
+/* Adds the adapters at the root's switch that are not held up: nothing is marked, so that they may
+ * have a role.
  */
 static int add_near(const struct estimation *j, struct ibcc_root *r, uint32_t *cap)
 {
@@ -253,8 +253,8 @@ static int add_near(const struct estimation *j, struct ibcc_root *r, uint32_t *c
 	for (uint32_t in = sw->first_port + 1; !ret && in <= sw->first_port + sw->n_ports; in++) {
 		uint32_t q = j->t->port[in].peer;
 
-		if (q != IBCC_NONE && in != r->port && is_ca_port(j->t, q) && !j->load[q].becn &&
-		    j->load[q].waited < j->p->ca_wait_permille)
+		if (q != IBCC_NONE && in != r->port && is_ca_port(j->t, q) &&
+		    !load_held_up(j->p, &j->load[q]))
 			ret = add_source(j, r, q, j->tree->below[node], 0, cap);
 	}
 	if (r->n_sources)

@@ -31,7 +31,7 @@ static struct adapters sum_up(const struct estimation *j, uint32_t node, uint32_
 		waits = l->waited >= j->p->ca_wait_permille;
 		a.n_usable++;
 		a.n_waiting += waits;
-		a.n_held_up += waits || l->becn;
+		a.n_held_up += load_held_up(j->p, l);
 		a.free_mbps += waits ? 0 : l->mbps;
 		if (l->waited > a.wait)
 			a.wait = l->waited;
@@ -41,7 +41,7 @@ static struct adapters sum_up(const struct estimation *j, uint32_t node, uint32_
 	return a;
 }
 
-/* Lists the adapters that wait or get BECNs. */
+/* Lists the adapters that are held up. */
 static void list_held_up(const struct estimation *j)
 {
 	const struct ibcc_topo *t = j->t;
@@ -51,8 +51,7 @@ static void list_held_up(const struct estimation *j)
 		uint32_t port = t->endport[e], peer = t->port[port].peer;
 		const struct load *l = &j->load[port];
 
-		if (l->usable && (l->becn || l->waited >= j->p->ca_wait_permille) &&
-		    is_ca_port(t, port) && peer != IBCC_NONE)
+		if (l->usable && load_held_up(j->p, l) && is_ca_port(t, port) && peer != IBCC_NONE)
 			tr->held_up[tr->n_held_up++] = (struct held_up){ port, t->port[peer].node };
 	}
 }
