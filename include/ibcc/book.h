@@ -24,6 +24,7 @@ struct ibcc_book_entry {
 	uint16_t lid, attr_id;
 	uint8_t port, port_block;
 	bool certain;                       /* `last` was read back; else it may be there, or not */
+	bool back;                          /* the last write was BACK, and left this */
 	int64_t first_txn, txn;             /* transactions of the first and of the last write */
 	uint8_t before[IBCC_CC_DATA_BYTES]; /* our first write */
 	uint8_t last[IBCC_CC_DATA_BYTES];

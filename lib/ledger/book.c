@@ -122,6 +122,7 @@ int ibcc_book_note(struct ibcc_book *b, const struct ibcc_change *c, int64_t txn
 	e->port_block = c->port_block;
 	e->txn = txn;
 	e->certain = certain;
+	e->back = act == IBCC_BOOK_BACK;
 	memcpy(e->last, c->new_data, sizeof(e->last));
 	return 0;
 }

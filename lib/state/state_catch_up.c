@@ -16,7 +16,7 @@ struct part {
 };
 
 struct diff {
-	struct part back, off, made;
+	struct part back, left, off, made;
 	bool all_back; /* all settings that the file says are ours have been reverted */
 	int64_t first; /* the first of the transactions that the file says are ours */
 };
@@ -38,6 +38,14 @@ static bool same(const struct ibcc_book_entry *a, const struct ibcc_book_entry *
 	return a->certain == b->certain && !memcmp(a->last, b->last, sizeof(a->last));
 }
 
+/* What a way back has left is no plan: a plan cancels debts. */
+static struct part *part_of(struct diff *d, const struct ibcc_book_entry *k, bool is_in_file)
+{
+	if (k->off && !memcmp(k->off, k->last, sizeof(k->last)))
+		return &d->off;
+	return k->back && is_in_file ? &d->left : &d->made;
+}
+
 /* Finds settings that we know of and that the file lacks or has with other values. */
 static int diff_known(struct diff *d, const struct ibcc_book *file, const struct ibcc_book *known)
 {
@@ -47,11 +55,10 @@ static int diff_known(struct diff *d, const struct ibcc_book *file, const struct
 		const struct ibcc_book_entry *k = known->entry[i];
 		struct ibcc_change c = ibcc_book_change(k);
 		const struct ibcc_book_entry *f = ibcc_book_find(file, &c);
-		bool off = k->off && !memcmp(k->off, k->last, sizeof(k->last));
 
 		if (f && same(f, k))
 			continue;
-		rc = add(off ? &d->off : &d->made, k, f ? f->last : k->before, k->last, k->certain);
+		rc = add(part_of(d, k, f), k, f ? f->last : k->before, k->last, k->certain);
 	}
 	return rc;
 }
@@ -107,6 +114,8 @@ static int record_all(struct ibcc_state *s, const struct diff *d, struct ibcc_wh
 	int rc = record(s, &d->back, "rollback", d->all_back ? d->first : 0, why);
 
 	if (!rc)
+		rc = record(s, &d->left, "rollback", 0, why);
+	if (!rc)
 		rc = record(s, &d->off, "disable", 0, why);
 	return rc ? rc : record(s, &d->made, "unrecorded", 0, why);
 }
@@ -139,6 +148,7 @@ int ibcc_state_catch_up(struct ibcc_state *s, struct ibcc_why *why)
 	if (!rc)
 		s->ahead = false;
 	ibcc_plan_fini(&d.back.plan);
+	ibcc_plan_fini(&d.left.plan);
 	ibcc_plan_fini(&d.off.plan);
 	ibcc_plan_fini(&d.made.plan);
 	ibcc_book_fini(&file);

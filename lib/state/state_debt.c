@@ -10,9 +10,8 @@
 
 #include "lib/state/state_db.h"
 
-/* A plan that was written later cancels what is owed: its operator asked for it later. What was
- * recorded afterwards ("unrecorded") is no such plan, as only ways back are carried out without a
- * state file.
+/* A plan that was written later cancels what is owed: its operator asked for it later. It is
+ * "unrecorded" if it was stored in another file, which was in this one's place meanwhile.
  */
 static const char read_sql[] =
 	"SELECT d.node_guid, d.port, d.off, d.from_txn, d.txn,"
@@ -21,7 +20,7 @@ static const char read_sql[] =
 	" FROM debt AS d WHERE d.sum = row_sum(d.node_guid, d.port, d.off, d.from_txn, d.txn)"
 	" AND NOT EXISTS (SELECT 1" IBCC_STATE_LIVE
 	" AND c.node_guid = d.node_guid AND c.port = d.port AND t.id > d.txn"
-	" AND t.action NOT IN ('rollback', 'disable', 'repair', 'unrecorded'))"
+	" AND t.action NOT IN ('rollback', 'disable', 'repair'))"
 	" ORDER BY d.txn, d.node_guid, d.port";
 /* The newest request counts. Of two rollbacks the one that goes farther back counts; 0 means all.
  */

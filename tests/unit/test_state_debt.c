@@ -89,6 +89,60 @@ static void test_void(void **state)
 	ibcc_state_close(s);
 }
 
+static void check_moved(struct ibcc_state *s)
+{
+	assert_int_equal(ibcc_state_check(s, NULL), -EIO);
+	assert_int_equal(ibcc_state_check(s, NULL), 0);
+}
+
+/* A plan that was stored in another file, while this one was moved away, is a later plan, too. A
+ * rollback of which a part was stored there is none.
+ */
+static void test_moved(void **state)
+{
+	(void)state;
+	for (unsigned int back = 0; back < 2; back++) {
+		const char *name = back ? "back.db" : "plan.db";
+		struct ibcc_txn txn = { .who = "me", .action = "rollback", .via = "none" };
+		struct ibcc_result r = { 0 };
+		struct ibcc_plan p = { 0 };
+		struct ibcc_state *s = open_state(name);
+		char file[512], aside[512];
+		int64_t id = 0;
+
+		snprintf(file, sizeof(file), "%s", files_path(name));
+		snprintf(aside, sizeof(aside), "%s", files_path("aside.db"));
+		one_change(s, GUID_A, 1, 2, 0);
+		one_change(s, GUID_A, 2, 3, 0);
+		owe(s, GUID_A, false, 0, 2);
+		assert_int_equal(rename(file, aside), 0);
+		check_moved(s);
+		assert_debt(s, 0, 0, false, 0, 0);
+		if (back) {
+			plan_add(&p, GUID_A, CA, 0, 3, 2);
+			txn.summary = "to transaction 2";
+			assert_int_equal(ibcc_state_begin(s, &txn, &p, NULL, &id, NULL), 0);
+			assert_int_equal(ibcc_result_init(&r, 1), 0);
+			r.change[0].outcome = IBCC_OUTCOME_VERIFIED;
+			assert_int_equal(ibcc_state_end(s, id, &r, 0, "", NULL), 0);
+			ibcc_result_fini(&r);
+			ibcc_plan_fini(&p);
+		} else {
+			one_change(s, GUID_A, 3, 4, 0);
+		}
+		assert_int_equal(rename(aside, file), 0);
+		check_moved(s);
+		assert_debt(s, back, GUID_A, false, 0, 2);
+		/* What is there now is known, and goes back to what was there at first. */
+		assert_int_equal(ibcc_state_undo(s, 0, &p, &id, NULL, NULL), 0);
+		assert_int_equal(p.n, 1);
+		assert_int_equal(p.change[0].old_data[5], 1);
+		assert_int_equal(p.change[0].new_data[5], back ? 2 : 4);
+		ibcc_plan_fini(&p);
+		ibcc_state_close(s);
+	}
+}
+
 /* A row that is damaged asks for nothing. */
 static void test_damaged(void **state)
 {
@@ -166,6 +220,7 @@ int main(void)
 		cmocka_unit_test(test_keep),    cmocka_unit_test(test_newest),
 		cmocka_unit_test(test_void),    cmocka_unit_test(test_name),
 		cmocka_unit_test(test_history), cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_moved),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
