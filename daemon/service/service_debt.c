@@ -17,7 +17,7 @@
 
 #include "daemon/service/service_impl.h"
 
-#define MOST_PASSES 64 /* polling cycles between two tries at nodes that refuse */
+#define MOST_PASSES 63 /* without a try at nodes that refuse; one less than a power of two */
 
 void ibcc_service_find_debts(struct ibcc_service *s)
 {
@@ -175,28 +175,28 @@ bool ibcc_service_debt_is_payable(const struct ibcc_service *s, const struct ibc
 	return e < s->cycle.actual.n && ibcc_debt_is_payable(&s->cycle.actual.ep[e]);
 }
 
-/* What an endport's marking profiles are now, as far as they are read: IBCC_HASH_START if none is.
- */
-static uint64_t profiles_now(const struct ibcc_service *s, const struct ibcc_debt *d)
+static uint64_t sum_of(const struct ibcc_cc_profile *p)
 {
-	const struct ibcc_endport_cc *ep = &s->cycle.actual.ep[ibcc_service_debt_endport(s, d)];
-	uint64_t h = IBCC_HASH_START;
+	return ibcc_hash(IBCC_HASH_START, p->data, sizeof(p->data)) | 1; /* 0 is none */
+}
 
-	for (uint32_t port = 0; port < ep->n_profile; port++)
-		if (ep->profile[port].known)
-			h = ibcc_hash(ibcc_hash(h, &port, sizeof(port)), ep->profile[port].data,
-				      sizeof(ep->profile[port].data));
-	return h;
+/* Do a port's marking profiles differ from those of another program that were found there? */
+static bool has_changed(const struct ibcc_debt *d, const struct ibcc_endport_cc *ep, uint32_t port)
+{
+	return port < ep->n_profile && d->seen[port] && ep->profile[port].known &&
+	       d->seen[port] != sum_of(&ep->profile[port]);
 }
 
 bool ibcc_service_debt_is_overwritten(const struct ibcc_service *s, const struct ibcc_debt *d)
 {
-	uint64_t now;
+	uint32_t e = d->rests ? ibcc_service_debt_endport(s, d) : IBCC_NONE;
 
-	if (!d->seen || !ibcc_service_debt_is_payable(s, d))
+	if (e >= s->cycle.actual.n)
 		return false;
-	now = profiles_now(s, d);
-	return now == d->seen || now == IBCC_HASH_START;
+	for (uint32_t port = 0; port < d->n_seen; port++)
+		if (has_changed(d, &s->cycle.actual.ep[e], port))
+			return false;
+	return true;
 }
 
 /* Did transaction `txn` leave this debt, and can it be paid now? */
@@ -271,19 +271,43 @@ static bool is_profile(const struct ibcc_change *c)
 
 /* What is to become of a marking profile, by the settings as they were read: IBCC_OUTCOME_VERIFIED
  * if nothing of ours is there, SKIPPED if another program has written it since, or else PENDING.
- * That program's values are its choice, unless a person asks for the earlier ones.
+ * That program's values are its choice, unless a person asks for the earlier ones. A port that was
+ * not read this time keeps what was known of it.
  */
-static enum ibcc_outcome outcome_of(const struct ibcc_endport_cc *ep, const struct ibcc_change *c)
+static enum ibcc_outcome outcome_of(const struct ibcc_endport_cc *ep, const struct ibcc_debt *d,
+				    const struct ibcc_change *c)
 {
 	uint8_t now[IBCC_CC_DATA_BYTES];
 
-	if (!ibcc_settings_pack(ep, c->attr_id, c->attr_mod, now))
-		return IBCC_OUTCOME_PENDING;
 	if (!memcmp(c->old_data, c->new_data, sizeof(now)))
 		return IBCC_OUTCOME_VERIFIED;
+	if (!ibcc_settings_pack(ep, c->attr_id, c->attr_mod, now))
+		return c->attr_mod < d->n_seen && d->seen[c->attr_mod] ? IBCC_OUTCOME_SKIPPED
+								       : IBCC_OUTCOME_PENDING;
 	return memcmp(now, c->old_data, sizeof(now)) && memcmp(now, c->new_data, sizeof(now))
 		       ? IBCC_OUTCOME_SKIPPED
 		       : IBCC_OUTCOME_PENDING;
+}
+
+/* Remembers that a port's marking profiles are another program's. Without memory for it the debt
+ * does not rest.
+ */
+static void remember(struct ibcc_debt *d, const struct ibcc_endport_cc *ep, uint32_t port)
+{
+	uint32_t n = ep->n_profile;
+
+	if (port >= n || !ep->profile[port].known)
+		return;
+	if (d->n_seen < n) {
+		uint64_t *grown = realloc(d->seen, n * sizeof(*grown));
+
+		if (!grown)
+			return;
+		memset(grown + d->n_seen, 0, (n - d->n_seen) * sizeof(*grown));
+		d->seen = grown;
+		d->n_seen = n;
+	}
+	d->seen[port] = sum_of(&ep->profile[port]);
 }
 
 /* Marks what a plan is not to have of a debt: `out` says which changes are out of bounds. Of other
@@ -297,17 +321,23 @@ static void leave_out_of(const struct ibcc_service *s, struct ibcc_debt *d,
 	bool all = false, beyond = false, others = false;
 	uint32_t k;
 
+	for (k = 0; k < d->n_seen; k++)
+		if (has_changed(d, ep, k))
+			d->seen[k] = 0;
 	for (k = ibcc_debt_first(d, x); k != IBCC_NONE; k = x->next[k])
 		all |= out[k] && !is_profile(&plan->change[k]);
 	for (k = ibcc_debt_first(d, x); k != IBCC_NONE; k = x->next[k]) {
 		const struct ibcc_change *c = &plan->change[k];
-		enum ibcc_outcome o = is_profile(c) ? outcome_of(ep, c) : IBCC_OUTCOME_PENDING;
+		enum ibcc_outcome o = is_profile(c) ? outcome_of(ep, d, c) : IBCC_OUTCOME_PENDING;
 
+		if (o == IBCC_OUTCOME_SKIPPED)
+			remember(d, ep, c->attr_mod);
 		out[k] |= all && !is_profile(c);
 		beyond |= out[k];
 		others |= !out[k] && o == IBCC_OUTCOME_SKIPPED;
 		out[k] |= o != IBCC_OUTCOME_PENDING;
 	}
+	d->rests = false;
 	d->last = (struct ibcc_change_result){ .outcome = beyond || others ? IBCC_OUTCOME_SKIPPED
 									   : IBCC_OUTCOME_PENDING };
 	if (beyond)
@@ -365,6 +395,20 @@ static void tell_overwritten(struct ibcc_service *s, const struct ibcc_debt *fir
 		     ibcc_debt_name(first));
 }
 
+/* Remembers the ports at which only the try itself found another program's marking profiles. Those
+ * that were read before are compared with, so the next reading that differs leads to a new try.
+ */
+static void remember_found(const struct ibcc_service *s, struct ibcc_debt *d,
+			   const struct ibcc_plan *plan, const struct ibcc_plan_index *x,
+			   const struct ibcc_result *res)
+{
+	const struct ibcc_endport_cc *ep = &s->cycle.actual.ep[ibcc_service_debt_endport(s, d)];
+
+	for (uint32_t k = ibcc_debt_first(d, x); k != IBCC_NONE && k < res->n; k = x->next[k])
+		if (is_profile(&plan->change[k]) && res->change[k].err == IBCC_CHANGE_OTHER_WRITER)
+			remember(d, ep, plan->change[k].attr_mod);
+}
+
 static void note_paid(struct ibcc_service *s, int64_t txn, const struct ibcc_plan *plan,
 		      const struct ibcc_result *res)
 {
@@ -376,6 +420,7 @@ static void note_paid(struct ibcc_service *s, int64_t txn, const struct ibcc_pla
 		return; /* all of it stays owed, and the next polling cycle tries again */
 	for (uint32_t i = 0; i < s->debts.list.n; i++) {
 		struct ibcc_debt *d = &s->debts.list.debt[i];
+		bool others;
 
 		if (!is_due(s, d, txn))
 			continue;
@@ -385,9 +430,12 @@ static void note_paid(struct ibcc_service *s, int64_t txn, const struct ibcc_pla
 			ibcc_debt_note(d, &x, res);
 		else if (d->last.outcome == IBCC_OUTCOME_PENDING)
 			(void)ibcc_state_paid(s->state, d);
-		if (ibcc_debt_is_others(d) && !d->seen && !n++)
+		remember_found(s, d, plan, &x, res);
+		others = ibcc_debt_is_others(d);
+		if (others && !d->said && !n++)
 			first = d;
-		d->seen = ibcc_debt_is_others(d) ? profiles_now(s, d) : 0;
+		d->said = others;
+		d->rests = others && d->n_seen;
 	}
 	if (n)
 		tell_overwritten(s, first, n);
@@ -518,8 +566,10 @@ void ibcc_service_pay(struct ibcc_service *s)
 	}
 	if (!rc)
 		d->why.text[0] = '\0';
-	if (rc && d->next_wait < MOST_PASSES)
+	if (!rc)
+		d->next_wait = 0;
+	else if (d->next_wait < MOST_PASSES)
 		d->next_wait = (uint16_t)(2 * d->next_wait + 1);
-	d->wait = rc ? d->next_wait : 0;
+	d->wait = d->next_wait;
 	ibcc_service_find_debts(s);
 }

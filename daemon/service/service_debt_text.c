@@ -62,7 +62,7 @@ static const char *cause_of(const struct ibcc_service *s, const struct ibcc_debt
 		return ibcc_walk_is_shared(&s->discovery.shared, d->node_guid)
 			       ? "is not the only one with its GUID"
 			       : "is not on the fabric";
-	if (!ibcc_service_debt_is_payable(s, d)) {
+	if (!ibcc_service_debt_is_payable(s, d) && !ibcc_service_debt_is_overwritten(s, d)) {
 		uint32_t e = ibcc_service_debt_endport(s, d);
 
 		return e < s->cycle.actual.n ? ibcc_precheck_reason(&s->cycle.actual.ep[e]) : "";

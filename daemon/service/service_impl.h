@@ -356,8 +356,9 @@ void ibcc_service_pay(struct ibcc_service *s);
 uint32_t ibcc_service_debt_endport(const struct ibcc_service *s, const struct ibcc_debt *d);
 /* Is the debt's endport present and writable? */
 bool ibcc_service_debt_is_payable(const struct ibcc_service *s, const struct ibcc_debt *d);
-/* Was all that is left of it written by another program since, and has that stayed as it was? Then
- * it is not tried until the endport's marking profiles change or a person asks for a rollback.
+/* Was all that is left of it written by another program since, and has that stayed as it was, as far
+ * as it can be read? Then it is not tried until those marking profiles change or a person asks for
+ * a rollback.
  */
 bool ibcc_service_debt_is_overwritten(const struct ibcc_service *s, const struct ibcc_debt *d);
 /* service_debt_text.c: the action that left the debt, in a word. */

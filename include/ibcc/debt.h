@@ -27,10 +27,14 @@ struct ibcc_debt {
 	 * does not have it.
 	 */
 	struct ibcc_change_result last;
-	/* What the endport's marking profiles were when `last` said that they are another
-	 * program's; 0: it does not say so. The state file does not have this either.
+	/* The state file does not have this either. By port of a switch, a sum of the marking
+	 * profiles of another program that were found there; 0: of ports that had none, or are not
+	 * owed.
 	 */
-	uint64_t seen;
+	uint64_t *seen; /* owned */
+	uint32_t n_seen;
+	bool rests; /* `last` says that all of it is another program's, since the last try */
+	bool said;  /* the log has that */
 };
 
 struct ibcc_debts {
@@ -65,13 +69,14 @@ bool ibcc_debt_is_covered(const struct ibcc_debt *d, const struct ibcc_debt *by,
 bool ibcc_debt_is_done(const struct ibcc_debt *d, const struct ibcc_plan_index *x,
 		       const struct ibcc_result *r);
 
-/* Notes in `last` why a plan has not done it. What another program has written since comes last,
- * behind what was left out of the plan: no further try helps there.
+/* Notes in `last` why a plan has not done it, or leaves `last` as it is. The caller has set it
+ * before: to what was left out of the plan, or else to PENDING. What another program has written
+ * since is noted only if that was PENDING: no further try helps there.
  */
 void ibcc_debt_note(struct ibcc_debt *d, const struct ibcc_plan_index *x,
 		    const struct ibcc_result *r);
-/* Takes over what was noted in `from` of debts that are still owed. */
-void ibcc_debts_keep_notes(struct ibcc_debts *debts, const struct ibcc_debts *from);
+/* Moves what was noted in `from` of debts that are still owed. */
+void ibcc_debts_keep_notes(struct ibcc_debts *debts, struct ibcc_debts *from);
 /* What the endport does, according to `last`, as the end of a sentence about it: "refuses the
  * values". NULL: it was not tried.
  */

@@ -11,6 +11,8 @@
 
 void ibcc_debts_fini(struct ibcc_debts *debts)
 {
+	for (uint32_t i = 0; i < debts->n; i++)
+		free(debts->debt[i].seen);
 	free(debts->debt);
 	ibcc_places_fini(&debts->places);
 	*debts = (struct ibcc_debts){ 0 };
@@ -98,19 +100,25 @@ static int compare(const struct ibcc_debt *a, const struct ibcc_debt *b)
 	return a->port - b->port;
 }
 
-void ibcc_debts_keep_notes(struct ibcc_debts *debts, const struct ibcc_debts *from)
+void ibcc_debts_keep_notes(struct ibcc_debts *debts, struct ibcc_debts *from)
 {
 	uint32_t k = 0;
 
 	for (uint32_t i = 0; i < debts->n; i++) {
-		struct ibcc_debt *d = &debts->debt[i];
+		struct ibcc_debt *d = &debts->debt[i], *f;
 
 		while (k < from->n && compare(&from->debt[k], d) < 0)
 			k++;
-		if (k < from->n && !compare(&from->debt[k], d) && from->debt[k].off == d->off) {
-			d->last = from->debt[k].last;
-			d->seen = from->debt[k].seen;
-		}
+		f = k < from->n ? &from->debt[k] : NULL;
+		if (!f || compare(f, d) || f->off != d->off)
+			continue;
+		d->last = f->last;
+		d->seen = f->seen;
+		d->n_seen = f->n_seen;
+		d->rests = f->rests;
+		d->said = f->said;
+		f->seen = NULL;
+		f->n_seen = 0;
 	}
 }
 

@@ -776,6 +776,61 @@ static void test_one_port(void **state)
 	}
 }
 
+/* Both ports of a switch are another program's. An answer that is lost is no change of that
+ * program's, nor is the silence of the switch: nothing is tried, said or degraded. What the program
+ * gives back at one port is restored, while the other port is not read.
+ */
+static void test_lost_at_rest(void **state)
+{
+	uint8_t ours[IBCC_CC_DATA_BYTES], theirs[IBCC_CC_DATA_BYTES], now[IBCC_CC_DATA_BYTES];
+	struct scene x;
+	int64_t newest;
+
+	(void)state;
+	open_end(&x, "rest.db");
+	write_port_2(&x);
+	profiles(&x, 1, ours);
+	x.line.away = lid_of(&x, "q2");
+	assert_int_not_equal(end_profiles(&x), 0);
+	x.line.away = 0;
+	percent_is(&x, 1, 33, theirs);
+	percent_is(&x, 2, 35, theirs);
+	restart(&x);
+	assert_int_equal(count_news(&x, 10), 1);
+	newest = ibcc_state_newest(x.s->state);
+	x.line.n_sets = 0;
+	for (unsigned int i = 0; i < 12; i++) {
+		x.s->cycle.actual_known = false;
+		x.line.lost_gets = i % 3 == 1 ? 2 : 0;
+		assert_int_equal(count_news(&x, 1), 0);
+		assert_true(is_well(&x));
+		assert_true(owed_says(&x, "written since"));
+	}
+	assert_int_equal(ibcc_state_newest(x.s->state), newest);
+	assert_int_equal(x.line.n_sets, 0);
+
+	x.line.lost_gets = 2;
+	set_profiles(&x, 1, ours);
+	x.s->cycle.actual_known = false;
+	assert_int_equal(count_news(&x, 3), 0);
+	profiles(&x, 1, now);
+	assert_memory_equal(now, x.before[1], sizeof(now));
+	profiles(&x, 2, now);
+	assert_memory_equal(now, theirs, sizeof(now));
+	assert_int_equal(x.s->debts.list.n, 1);
+	assert_true(is_well(&x));
+	assert_int_equal(x.s->debts.next_wait, 0);
+
+	x.line.away = lid_of(&x, "q2");
+	for (unsigned int i = 0; i < 4; i++) {
+		x.s->cycle.actual_known = false;
+		assert_int_equal(count_news(&x, 1), 0);
+		assert_true(is_well(&x));
+		assert_true(owed_says(&x, "written since"));
+	}
+	close_scene(&x);
+}
+
 /* The switch is not on the fabric, and a Set gets lost: this is said, and owed. */
 static void test_end_unreached(void **state)
 {
@@ -911,6 +966,7 @@ int main(void)
 		cmocka_unit_test(test_end_unread),
 		cmocka_unit_test(test_overwritten),
 		cmocka_unit_test(test_one_port),
+		cmocka_unit_test(test_lost_at_rest),
 		cmocka_unit_test(test_end_unreached),
 		cmocka_unit_test(test_end_unprepared),
 		cmocka_unit_test(test_end_other),

@@ -63,7 +63,7 @@ static void test_notes(void **state)
 	struct ibcc_debt one[2] = { { .node_guid = GUID_A, .port = 1, .txn = 4 },
 				    { .node_guid = GUID_B, .port = 1, .txn = 4 } };
 	struct ibcc_debt again[3] = { one[0], one[1], one[1] };
-	const struct ibcc_debts from = { .n = 2, .debt = one };
+	struct ibcc_debts from = { .n = 2, .debt = one };
 	struct ibcc_debts to = { .n = 3, .debt = again };
 	struct ibcc_plan p = { 0 };
 	struct ibcc_plan_index x;
