@@ -22,6 +22,7 @@ struct group {
 
 struct groups {
 	uint32_t n, n_debts;
+	uint32_t n_others; /* debts at nodes that have nothing of ours */
 	const struct ibcc_debt *last;
 	struct group group[CAUSES];
 };
@@ -93,6 +94,7 @@ static void group(const struct ibcc_service *s, bool all, struct groups *g)
 			g->group[k].first[g->group[k].n] = d;
 		g->group[k].n++;
 		g->n_debts++;
+		g->n_others += state_of(s, d) == IBCC_DEBT_OVERWRITTEN;
 		g->last = d;
 	}
 }
@@ -128,7 +130,9 @@ static void describe_group(const struct ibcc_service *s, const struct group *g, 
 		 cause[0] ? cause : "the daemon has not tried yet");
 }
 
-/* Describes as many causes as there is room for, then gives the number of the other nodes. */
+/* Describes as many causes of several nodes as there is room for, then gives the number of the
+ * other nodes.
+ */
 static void describe(const struct ibcc_service *s, const struct groups *g, struct ibcc_why *why)
 {
 	char part[2 * IBCC_WHY_BYTES], txns[96], tail[32];
@@ -136,10 +140,13 @@ static void describe(const struct ibcc_service *s, const struct groups *g, struc
 	size_t at;
 
 	name_transactions(g, txns, sizeof(txns));
-	at = (size_t)snprintf(why->text, sizeof(why->text),
-			      "%u node%s still %s settings that %s to remove: ", g->n_debts,
-			      ibcc_text_plural(g->n_debts, "", "s"),
-			      ibcc_text_plural(g->n_debts, "has", "have"), txns);
+	if (g->n_others)
+		snprintf(why->text, sizeof(why->text), "%s not done in full at %u nodes: ", txns,
+			 g->n_debts);
+	else
+		snprintf(why->text, sizeof(why->text),
+			 "%u nodes still have settings that %s to remove: ", g->n_debts, txns);
+	at = strlen(why->text);
 	for (uint32_t i = 0; i < g->n; i++) {
 		const char *sep = i ? "; " : "";
 

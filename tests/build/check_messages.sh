@@ -70,7 +70,7 @@ never_one='clients asked %u times within|was repaired %u times in|no counters co
 never_one="$never_one|^\"%u times in %.0f s|%lld MADs for|got %z?u (entries|profiles|events)|got packets of %u bytes"
 never_one="$never_one|a circle of %u outputs|a credit loop of %u links|1 of %u packets|%u BECNs to the table's end"
 never_one="$never_one|%u adapters in total are throttled|%u measurements|an MTU of %u bytes|%zu simulators are running"
-never_one="$never_one|got %d trees, want|levels, with at least %u hosts"
+never_one="$never_one|got %d trees, want|levels, with at least %u hosts|%u nodes still have|done in full at %u nodes"
 # lib/engine/check.c is left out: it has what the engine's own books say when they do not add up.
 find lib include daemon opensm-plugin sim perftest -name '*.[ch]' ! -path lib/engine/check.c | LC_ALL=C sort >"$tmp/sources"
 xargs cat <"$tmp/sources" | grep -cF 'ibcc_text_plural(' >"$tmp/uses"

@@ -783,6 +783,7 @@ static void test_one_port(void **state)
 static void test_lost_at_rest(void **state)
 {
 	uint8_t ours[IBCC_CC_DATA_BYTES], theirs[IBCC_CC_DATA_BYTES], now[IBCC_CC_DATA_BYTES];
+	struct ibcc_debt away = { .node_guid = 0x77, .port = 1 };
 	struct scene x;
 	int64_t newest;
 
@@ -828,6 +829,11 @@ static void test_lost_at_rest(void **state)
 		assert_true(is_well(&x));
 		assert_true(owed_says(&x, "written since"));
 	}
+
+	away.txn = x.s->debts.list.debt[0].txn;
+	assert_int_equal(ibcc_state_owe(x.s->state, &away), 0);
+	passes(&x, 1);
+	assert_true(owed_says(&x, " (rollback) was not done in full at 2 nodes: "));
 	close_scene(&x);
 }
 
