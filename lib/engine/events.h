@@ -53,9 +53,9 @@ struct bucket {
 	uint32_t head, tail;
 };
 
-/* An event of a lane. `with` of EV_ARRIVE and EV_DELIVER is the result of route(), or a place and
- * slot and UNROUTED while route() was not asked. `with` of EV_FREE and EV_QUIET is the credit that the
- * packet's place in a buffer becomes, in the form of EV_CREDIT, or NO_CREDIT.
+/* An event of a lane. `with` of EV_ARRIVE is the result of route(), an output and a slot, or
+ * UNROUTED with a place and a slot while route() was not asked. `with` of EV_FREE and EV_QUIET is
+ * the credit that the packet's place in a buffer becomes, in the form of EV_CREDIT, or NO_CREDIT.
  */
 #define UNROUTED (1u << 31)
 struct coming {

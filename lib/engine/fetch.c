@@ -74,7 +74,8 @@ static inline const struct flow *flow_ahead(const struct ibcc_engine *e, const s
 	return &e->flow[id & READY_QP ? 0 : id];
 }
 
-/* Each adapter's port goes through six steps, one whenever another adapter comes into sight. Nearly
+/* Each adapter's port goes through six steps, the port itself first, and one more whenever
+ * another adapter comes into sight. Nearly
  * a quarter of the ports that become free are adapters', in no order: to ask each port at each step
  * would be a guess each time.
  */

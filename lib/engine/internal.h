@@ -505,7 +505,9 @@ void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v);
 /* What a switch's port will send. */
 void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port);
 void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port);
-/* What a channel adapter's port will send; nothing for others. */
+/* What a channel adapter's port will send; also goes on with the five that it was called for
+ * before.
+ */
 void ibcc_fab_hca_soon(struct ibcc_engine *e, uint32_t port);
 void ibcc_fab_hca_arrive_soon(const struct ibcc_engine *e, uint32_t pkt);
 void ibcc_fab_flow_due_soon(const struct ibcc_engine *e, uint32_t flow);
