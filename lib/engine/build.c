@@ -139,8 +139,7 @@ static int64_t get_speed(struct ibcc_engine *e, uint32_t rate_mbps, uint64_t ext
 	s = &e->speed[e->n_speeds];
 	s->rate_mbps = rate_mbps;
 	s->extra_ps = extra_ps;
-	if (rate_mbps)
-		e->one_speed = !e->n_rates++;
+	e->n_rates += rate_mbps != 0;
 	for (unsigned int k = 0; k < e->n_kinds; k++)
 		s->pkt_ps[k] = rate_mbps ? ibcc_link_packet_ps(e->bytes[k], rate_mbps) : 0;
 	return e->n_speeds++;
@@ -180,8 +179,7 @@ static int speed_lanes(struct ibcc_engine *e, struct speed *s, unsigned int kind
 			       due_at(deliver_ps, (uint32_t)deliver),
 			       &e->evq.lane[free],
 			       &e->evq.lane[deliver],
-			       EV_DELIVER,
-			       false };
+			       EV_DELIVER };
 	to_switch = to_hca;
 	to_switch.due = due_at(e->hop_ps, LANE_ARRIVE);
 	to_switch.lane = &e->evq.lane[LANE_ARRIVE];
@@ -204,7 +202,6 @@ static int quiet_lane(struct ibcc_engine *e, struct speed *s)
 	w->due = due_at(s->pkt_ps[DATA] + e->link_ps, (uint32_t)lane);
 	w->lane = &e->evq.lane[lane];
 	w->event = EV_QUIET;
-	w->quiet = true;
 	return 0;
 }
 
@@ -234,8 +231,7 @@ static void far_ways(struct ibcc_engine *e, struct speed *s, unsigned int kind)
 			      due_at(deliver_ps, LANE_CALENDAR),
 			      calendar,
 			      calendar,
-			      EV_DELIVER,
-			      false };
+			      EV_DELIVER };
 	struct way to_switch = to_hca;
 
 	to_switch.due = due_at(e->hop_ps + s->extra_ps, LANE_CALENDAR);

@@ -167,7 +167,6 @@ struct way {
 	uint64_t free_due, due; /* the delays until both, with the tags of their events */
 	struct lane *free, *lane;
 	uint8_t event;
-	bool quiet; /* whether that is EV_QUIET */
 };
 
 /* A port's ways are chosen by flags of packet and port, at the bits that they have there. */
@@ -371,10 +370,9 @@ struct ibcc_engine {
 	uint8_t loud;     /* WAY_LOUD if deliveries may have consequences, else 0 */
 	bool far_apart;   /* ports' state does not stay in a core's own cache */
 	bool all_qps;     /* all queue pairs that send have state */
-	bool one_speed;   /* all links have one rate */
 	bool maps;        /* some switch has a table of SLs to VLs */
 	uint32_t n_vls;
-	uint32_t n_speeds, cap_speeds, cap_ways, n_rates; /* n_rates: speeds that are not 0 */
+	uint32_t n_speeds, cap_speeds, cap_ways, n_rates; /* n_rates: speeds without 0, ever */
 	uint32_t n_kinds;                                 /* in use */
 	uint32_t blocks[N_KINDS], bytes[N_KINDS];
 	uint64_t hop_ps;    /* first bit sent to eligible for output at a switch */

@@ -172,7 +172,7 @@ void ibcc_fab_quiet_count(struct ibcc_engine *e, uint64_t before)
 		const struct way *w = &e->way[i * N_WAYS];
 		struct lane *l = w->lane;
 
-		if (!w->quiet)
+		if (w->event != EV_QUIET)
 			continue;
 		for (; l->head != l->tail && coming_ps(lane_ahead(l, 0)) < before; l->head++) {
 			__builtin_prefetch(&e->pkt[lane_ahead(l, 8)->index]);

@@ -136,7 +136,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t t
 		return;
 	}
 	out = &e->port[o];
-	if ((held || (!e->one_speed && e->port[k->from].speed != out->speed) ||
+	if ((held || (e->n_rates > 1 && e->port[k->from].speed != out->speed) ||
 	     (!plain && e->stores)) &&
 	    ibcc_fab_hold(e, pkt, out))
 		return;

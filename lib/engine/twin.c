@@ -362,7 +362,7 @@ static int go_on(struct ibcc_twin *w, uint64_t until_ps)
 	return rc;
 }
 
-/* Whether a run to until_ps needs no more than so many hops, if each slice needs as many as the
+/* Whether a run to until_ps needs `most` hops or fewer, if each slice needs as many as the
  * last one.
  */
 static bool fits(const struct ibcc_twin *w, uint64_t until_ps, uint64_t most)

@@ -233,7 +233,7 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	uint64_t free_due = (now << TAG_BITS) + w->free_due + (forwarded ? 0 : TAG_OF_HCA);
 	uint64_t due = (now << TAG_BITS) + w->due;
 	uint32_t credit = forwarded ? credit_lies(e, credit_of(e, k, end, plain), end) : NO_CREDIT;
-	bool quiet = w->quiet;
+	bool quiet = w->event == EV_QUIET;
 	uint32_t with;
 
 	p->tx[k->flags & PKT_CTRL]++;

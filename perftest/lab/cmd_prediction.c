@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The cost of a prediction on large fabrics, of 648 and 3456 hosts. Each has traffic all over the
- * fabric and 48 senders to a slow host; or so many slow hosts that hundreds of adapters wait, and
+ * fabric and 48 senders to a slow host; or slow hosts for which hundreds of adapters wait, and
  * most traffic needs packets. The loads are invented, so the results mean nothing, and the replay
  * is not judged: both runs are measured, whatever comes of them.
  */
@@ -31,7 +31,7 @@
 struct cost {
 	const char *scenario;
 	double target_s, target_mb;
-	uint32_t slow, every; /* slow hosts; one of so many others sends to one of them */
+	uint32_t slow, every; /* slow hosts; of this many others, one sends to one of them */
 	uint32_t hosts, waiting, pairs;
 	uint64_t hops; /* that packets were simulated for */
 	/* memory: the highest of the process so far */
