@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* When the daemon writes marking profiles by itself, when only for a person, and what it leaves at
- * its end: on a fabric of HDR and NDR whose subnet manager moves.
+ * its end, or owes: on a fabric of HDR and NDR whose subnet manager moves. Over 700 lines, since
+ * all cases need this fabric and the transport below.
  */
 #include "services.h"
 

@@ -203,23 +203,30 @@ static void test_statistics(void **state)
 	close_fixture(&x);
 }
 
+/* Devices with NVIDIA's control, and a switch whose marks have been coming for a millisecond. */
+static void open_marking(struct fixture *x)
+{
+	struct ibcc_cc_sw_setting sw = { .Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL,
+					 .Threshold = 15 };
+
+	open_fixture(x);
+	give_all(x, IBCC_NVIDIA_CC_ON);
+	agents_congest(&x->f);
+	memset(&sw.Victim_Mask, 0xff, sizeof(sw.Victim_Mask));
+	assert_int_equal(ibcc_engine_set_switch_cc(x->f.engine, LUSTRE_SW2, &sw), 0);
+	engine_run(x->f.engine, IBCC_PS_PER_MS);
+	ask(x, 0);
+}
+
 /* Which senders slowed down is shown by what its adapter was notified of since it was read before.
  */
 static void test_throttled(void **state)
 {
-	struct ibcc_cc_sw_setting sw = { .Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL,
-					 .Threshold = 15 };
 	uint64_t before, now;
 	struct fixture x;
 
 	(void)state;
-	open_fixture(&x);
-	give_all(&x, IBCC_NVIDIA_CC_ON);
-	agents_congest(&x.f);
-	memset(&sw.Victim_Mask, 0xff, sizeof(sw.Victim_Mask));
-	assert_int_equal(ibcc_engine_set_switch_cc(x.f.engine, LUSTRE_SW2, &sw), 0);
-	engine_run(x.f.engine, IBCC_PS_PER_MS);
-	ask(&x, 0);
+	open_marking(&x);
 	before = engine_port_read(x.f.engine, fabric_port(x.f.topo, LUSTRE_SRC1, 1)).rcv_becn;
 	assert_int_equal(count(&x), 0);
 	assert_int_equal(x.v.ep[agents_endport(&x.f, LUSTRE_SRC1)].grown.cnp_handled, 0);
@@ -287,20 +294,12 @@ static uint64_t becns(struct fixture *x, unsigned int span_s, unsigned int port_
  */
 static void test_intervals(void **state)
 {
-	struct ibcc_cc_sw_setting sw = { .Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL,
-					 .Threshold = 15 };
 	struct ibcc_vendor_endport *e;
 	struct fixture x;
 	uint64_t n;
 
 	(void)state;
-	open_fixture(&x);
-	give_all(&x, IBCC_NVIDIA_CC_ON);
-	agents_congest(&x.f);
-	memset(&sw.Victim_Mask, 0xff, sizeof(sw.Victim_Mask));
-	assert_int_equal(ibcc_engine_set_switch_cc(x.f.engine, LUSTRE_SW2, &sw), 0);
-	engine_run(x.f.engine, IBCC_PS_PER_MS);
-	ask(&x, 0);
+	open_marking(&x);
 	e = &x.v.ep[agents_endport(&x.f, LUSTRE_SRC1)];
 	x.line.now_ns += MINUTE_NS;
 	assert_int_equal(becns(&x, 1, 1, false), 0);
