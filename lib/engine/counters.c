@@ -25,6 +25,18 @@ static uint64_t octets(const struct ibcc_engine *e, const uint64_t n[OTHER], int
 	return sum;
 }
 
+/* How many packets of a kind have come to a port, from what its peer has sent. */
+static uint64_t received(const struct ibcc_engine *e, uint32_t port, unsigned int kind)
+{
+	uint32_t from = e->peer[port];
+	uint64_t sent;
+
+	if (from == NONE)
+		return 0;
+	sent = e->port[from].tx[kind];
+	return sent - (uint32_t)((uint32_t)sent - e->arrived[from].rx[kind]);
+}
+
 /* Bytes that a port sent, by SL. The first SL in use has what the others leave (struct sl_marks).
  */
 static void sent_by_sl(const struct ibcc_engine *e, uint32_t port, struct ibcc_engine_port *out)
@@ -51,8 +63,7 @@ static uint64_t since(const struct ibcc_engine *e, bool running, uint64_t from)
 
 int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engine_port *out)
 {
-	struct arrived none = { 0 };
-	const struct arrived *in = &none;
+	uint64_t rx[OTHER];
 	struct other_bytes more = { 0 };
 	const struct port_stat *s;
 	const struct port *p;
@@ -62,19 +73,19 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 		return -EINVAL;
 	if (e->other)
 		more = e->other[port];
-	if (e->peer[port] != NONE)
-		in = &e->arrived[e->peer[port]];
+	for (unsigned int kind = 0; kind < OTHER; kind++)
+		rx[kind] = received(e, port, kind);
 	p = &e->port[port];
 	s = &e->stat[port];
 	up = p->flags & PORT_UP;
 	*out = (struct ibcc_engine_port){
 		.xmit_bytes = octets(e, p->tx, more.tx),
-		.rcv_bytes = octets(e, in->rx, more.rx),
+		.rcv_bytes = octets(e, rx, more.rx),
 		.xmit_pkts = p->tx[DATA] + p->tx[CTRL],
-		.rcv_pkts = in->rx[DATA] + in->rx[CTRL],
+		.rcv_pkts = rx[DATA] + rx[CTRL],
 		.xmit_data_pkts = p->tx[DATA],
-		.rcv_data_pkts = in->rx[DATA],
-		.rcv_payload_bytes = in->rx[DATA] * e->model.packet_bytes + (uint64_t)more.rx,
+		.rcv_data_pkts = rx[DATA],
+		.rcv_payload_bytes = rx[DATA] * e->model.packet_bytes + (uint64_t)more.rx,
 		.xmit_wait_ps = p->wait_ps + since(e, up && p->queued, p->wait_since_ps),
 		.xmit_time_cong_ps = s->cong_ps + since(e, s->n_cong, s->cong_since_ps),
 		.mark_fecn = s->mark,
@@ -189,7 +200,7 @@ void ibcc_engine_totals(const struct ibcc_engine *e, struct ibcc_engine_totals *
 		.events = e->events,
 	};
 	for (uint32_t i = 0; i < e->n_ports; i++) {
-		out->packet_hops += e->arrived[i].rx[DATA];
-		out->ack_hops += e->arrived[i].rx[CTRL];
+		out->packet_hops += received(e, i, DATA);
+		out->ack_hops += received(e, i, CTRL);
 	}
 }

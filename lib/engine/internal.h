@@ -79,9 +79,12 @@ struct port {
 	uint32_t free_at;
 };
 
-/* Packets of a port that have arrived at the other end of its link, as in `tx`. */
+/* Packets of a port that have arrived at the other end of its link, as in `tx`: the lower halves, so
+ * that eight ports share a line. What is missing is on the link or was lost with it, which is less
+ * than half a counter (received() in counters.c).
+ */
 struct arrived {
-	uint64_t rx[OTHER];
+	uint32_t rx[OTHER];
 };
 
 /* Where links lead: a switch, or, with numbers from n_sw on, a channel adapter's port. Beside its
