@@ -95,6 +95,7 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->port = ibcc_fab_alloc(e->n_ports, sizeof(*e->port));
 	e->outq = ibcc_fab_alloc(e->n_outqs, sizeof(*e->outq));
 	e->peer = calloc(e->n_ports + 1u, sizeof(*e->peer));
+	e->owner = calloc(e->n_ports + 1u, sizeof(*e->owner));
 	e->arrived = ibcc_fab_alloc(e->n_ports, sizeof(*e->arrived));
 	e->place = calloc((size_t)e->n_sw + e->n_hca + 1, sizeof(*e->place));
 	e->stat = calloc(e->n_ports + 1u, sizeof(*e->stat));
@@ -112,9 +113,9 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->far_apart = e->n_ports * (sizeof(*e->port) + sizeof(*e->arrived)) +
 			       e->n_outqs * sizeof(*e->outq) >
 		       CACHE_BYTES;
-	if (!e->port || !e->peer || !e->arrived || !e->place || !e->outq || !e->stat || !e->cong ||
-	    (e->n_vls > 1 && !e->wait) || !e->lid || !e->voq || !e->sw || !e->hca || !e->hca_cc ||
-	    !e->dest || !e->answering || !e->island)
+	if (!e->port || !e->peer || !e->owner || !e->arrived || !e->place || !e->outq || !e->stat ||
+	    !e->cong || (e->n_vls > 1 && !e->wait) || !e->lid || !e->voq || !e->sw || !e->hca ||
+	    !e->hca_cc || !e->dest || !e->answering || !e->island)
 		return -ENOMEM;
 	if (e->n_slots > VOQ_WORD) {
 		e->far_holds = calloc((size_t)e->n_outqs * FAR_WORDS + 1, sizeof(*e->far_holds));
@@ -313,8 +314,7 @@ static int build_port(struct ibcc_engine *e, uint32_t i)
 		return -ENOMEM;
 	p->speed = (uint16_t)speed;
 	e->peer[i] = tp->peer;
-	p->num = tp->num;
-	p->owner = NONE;
+	e->owner[i] = NONE;
 	if (tp->peer != IBCC_NONE && tp->rate_mbps) {
 		p->flags |= PORT_UP;
 		if (ibcc_topo_is_switch(e->topo, e->topo->port[tp->peer].node))
@@ -358,7 +358,7 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at)
 		struct port *p = &e->port[s->first_port + i];
 
 		p->flags |= PORT_SWITCH;
-		p->owner = at;
+		e->owner[s->first_port + i] = at;
 		ibcc_fab_mark_setup(e, s->first_port + i);
 	}
 	return 0;
@@ -377,11 +377,11 @@ static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint3
 	h->rx = NONE;
 	if (e->peer[port] != NONE && ibcc_device_is_host(e->topo, node))
 		e->dest[e->n_dest++] = port;
-	e->port[port].owner = at;
+	e->owner[port] = at;
 	e->place[e->n_sw + at].first_port = port;
 	for (unsigned int sl = 0; sl < 16; sl++) {
 		h->group[sl] = NONE;
-		h->sl2vl[sl] = n->sl2vl ? n->sl2vl[e->port[port].num][sl] : /* input 0 */
+		h->sl2vl[sl] = n->sl2vl ? n->sl2vl[e->topo->port[port].num][sl] : /* input 0 */
 				       ibcc_fab_default_vl(e, port, sl);
 	}
 }
@@ -389,11 +389,11 @@ static void build_hca(struct ibcc_engine *e, uint32_t node, uint32_t port, uint3
 /* Where the packets of the port at the other end of an input port's link arrive (struct port). */
 static uint32_t where(const struct ibcc_engine *e, uint32_t in_port)
 {
-	const struct port *in = &e->port[in_port];
+	uint32_t owner = e->owner[in_port];
 
-	if (!(in->flags & PORT_SWITCH))
-		return e->n_sw + in->owner;
-	return in->owner | (in->num & e->slot_by_input) << SLOT_SHIFT;
+	if (!(e->port[in_port].flags & PORT_SWITCH))
+		return e->n_sw + owner;
+	return owner | (e->topo->port[in_port].num & e->slot_by_input) << SLOT_SHIFT;
 }
 
 static int build_parts(struct ibcc_engine *e)
@@ -466,7 +466,7 @@ int ibcc_engine_set_buffer(struct ibcc_engine *e, uint32_t node, uint32_t bytes)
 		return -EINVAL;
 	n = &e->topo->node[node];
 	for (uint32_t i = n->first_port; i <= n->first_port + n->n_ports; i++) {
-		owner = e->port[i].owner;
+		owner = e->owner[i];
 		if (owner == NONE) /* port 0 of a channel adapter */
 			continue;
 		if (e->port[i].flags & PORT_SWITCH)
@@ -601,6 +601,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->port);
 	free(e->peer);
 	free(e->arrived);
+	free(e->owner);
 	free(e->place);
 	free(e->outq);
 	free(e->voq);

@@ -23,7 +23,7 @@ static void count(uint16_t *n)
 /* A switch's port has marked a packet: enters its source, destination and SL. */
 void ibcc_fab_log_mark(struct ibcc_engine *e, uint32_t port, const struct pkt *p)
 {
-	struct fab_switch *s = &e->sw[e->port[port].owner];
+	struct fab_switch *s = &e->sw[e->owner[port]];
 
 	s->log.LogType = IBCC_CC_LOG_SWITCH;
 	memmove(&s->log.u.sw.entry[1], &s->log.u.sw.entry[0],
@@ -32,7 +32,7 @@ void ibcc_fab_log_mark(struct ibcc_engine *e, uint32_t port, const struct pkt *p
 	s->log.u.sw.entry[0].DLID = p->dlid;
 	s->log.u.sw.entry[0].SL = p->sl;
 	s->log.u.sw.entry[0].TimeStamp = (uint32_t)(e->now_ps / TICK_PS);
-	ibcc_cc_mask_assign(&s->log.u.sw.PortMap, e->port[port].num, true);
+	ibcc_cc_mask_assign(&s->log.u.sw.PortMap, e->topo->port[port].num, true);
 	count(&s->log.u.sw.LogEventsCounter);
 }
 
@@ -63,7 +63,7 @@ int ibcc_engine_log_read(struct ibcc_engine *e, uint32_t port, struct ibcc_cc_lo
 	if (port >= e->n_ports)
 		return -EINVAL;
 	if (e->port[port].flags & PORT_SWITCH) {
-		struct ibcc_cc_log *log = &e->sw[e->port[port].owner].log;
+		struct ibcc_cc_log *log = &e->sw[e->owner[port]].log;
 
 		log->LogType = IBCC_CC_LOG_SWITCH;
 		log->u.sw.CurrentTimeStamp = tick;
@@ -71,7 +71,7 @@ int ibcc_engine_log_read(struct ibcc_engine *e, uint32_t port, struct ibcc_cc_lo
 		log->u.sw.LogEventsCounter = 0;
 		memset(&log->u.sw.PortMap, 0, sizeof(log->u.sw.PortMap));
 	} else {
-		struct ibcc_cc_log *log = &e->hca[e->port[port].owner].cc->log;
+		struct ibcc_cc_log *log = &e->hca[e->owner[port]].cc->log;
 
 		log->LogType = IBCC_CC_LOG_CA;
 		log->u.ca.CurrentTimeStamp = tick;

@@ -134,7 +134,7 @@ static unsigned int longest(const struct ibcc_engine *e)
 static int check_turn(struct check *k, uint32_t port, unsigned int vl)
 {
 	const struct ibcc_engine *e = k->e;
-	uint32_t outq = port * e->n_vls + vl, in = e->sw[e->port[port].owner].first_port;
+	uint32_t outq = port * e->n_vls + vl, in = e->sw[e->owner[port]].first_port;
 	bool idle = e->port[port].busy_ps <= e->now_ps, waits = e->outq[outq].flags & OUTQ_WANT;
 	struct reads_choice c;
 
@@ -144,7 +144,7 @@ static int check_turn(struct check *k, uint32_t port, unsigned int vl)
 	ibcc_reads_choose(e, outq, &c);
 	for (unsigned int i = 0; i < FAR_WORDS * VOQ_WORD; i++, in++)
 		if (c.passed[i / VOQ_WORD] >> i % VOQ_WORD & 1 && idle && !waits &&
-		    !(k->ends[in] && ibcc_reads_wanted(e, in, e->port[port].num)))
+		    !(k->ends[in] && ibcc_reads_wanted(e, in, e->topo->port[port].num)))
 			return FAIL(k, "port %u is not told when port %u has been read", port, in);
 	if (c.slot == NONE)
 		return 0;

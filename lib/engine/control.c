@@ -14,7 +14,7 @@ int ibcc_engine_set_lid(struct ibcc_engine *e, uint32_t port, uint16_t lid)
 {
 	if (port >= e->n_ports || lid > IBCC_LID_MAX)
 		return -EINVAL;
-	if (e->port[port].flags & PORT_SWITCH && e->port[port].num)
+	if (e->port[port].flags & PORT_SWITCH && e->topo->port[port].num)
 		return -EINVAL;
 	if (lid >= e->n_lids && ibcc_fab_lids_reserve(e, lid + 1u))
 		return -ENOMEM;
@@ -34,7 +34,7 @@ int ibcc_engine_set_lft(struct ibcc_engine *e, uint32_t node, const uint8_t *lft
 	if (node >= e->topo->n_nodes || !ibcc_topo_is_switch(e->topo, node) ||
 	    len > IBCC_LID_MAX + 1u)
 		return -EINVAL;
-	s = &e->sw[e->port[e->topo->node[node].first_port].owner];
+	s = &e->sw[e->owner[e->topo->node[node].first_port]];
 	if (ibcc_fab_lft_set(e, s, lft, len))
 		return -ENOMEM;
 	ibcc_fab_routes_forget(e);
@@ -75,12 +75,12 @@ int ibcc_engine_set_sl2vl(struct ibcc_engine *e, uint32_t node, unsigned int in,
 		if (vl[sl] > 15)
 			return -EINVAL;
 	if (ibcc_topo_is_switch(e->topo, node))
-		return switch_sl2vl(e, &e->sw[e->port[n->first_port].owner], in, out, vl);
+		return switch_sl2vl(e, &e->sw[e->owner[n->first_port]], in, out, vl);
 	if (in || !out)
 		return -EINVAL;
 	if (ibcc_fab_reserve(e, 64, 0))
 		return -ENOMEM;
-	h = &e->hca[e->port[n->first_port + out].owner];
+	h = &e->hca[e->owner[n->first_port + out]];
 	memcpy(h->sl2vl, vl, sizeof(h->sl2vl));
 	for (unsigned int sl = 0; sl < 16; sl++)
 		if (h->group[sl] != NONE)
@@ -93,15 +93,13 @@ static void wait_stop(struct ibcc_engine *e, uint32_t port)
 {
 	struct port *p = &e->port[port];
 
-	if (p->queued && e->now_ps > p->wait_since_ps)
-		p->wait_ps += e->now_ps - p->wait_since_ps;
-	p->wait_since_ps = e->now_ps;
+	if (p->queued)
+		p->wait_ps += idle_ps(e, p->busy_ps);
 	for (unsigned int vl = 0; e->wait && vl < e->n_vls; vl++) {
 		struct outq_wait *w = &e->wait[port * e->n_vls + vl];
 
-		if (w->queued && e->now_ps > w->wait_since_ps)
-			w->wait_ps += e->now_ps - w->wait_since_ps;
-		w->wait_since_ps = e->now_ps;
+		if (w->queued)
+			w->wait_ps += idle_ps(e, w->busy_ps);
 	}
 }
 
@@ -141,12 +139,9 @@ static void link_end_up(struct ibcc_engine *e, uint32_t port)
 
 	p->flags |= PORT_UP;
 	p->flags &= (uint8_t)~PORT_SENT;
-	p->busy_ps = p->wait_since_ps = e->now_ps;
-	for (unsigned int vl = 0; e->wait && vl < e->n_vls; vl++) {
-		struct outq_wait *w = &e->wait[port * e->n_vls + vl];
-
-		w->busy_ps = w->wait_since_ps = e->now_ps;
-	}
+	p->busy_ps = e->now_ps;
+	for (unsigned int vl = 0; e->wait && vl < e->n_vls; vl++)
+		e->wait[port * e->n_vls + vl].busy_ps = e->now_ps;
 }
 
 /* Packets on a link that goes down are marked as lost and dropped where they would have arrived. */
@@ -228,7 +223,7 @@ int ibcc_engine_set_sink_rate(struct ibcc_engine *e, uint32_t port, uint32_t rat
 		return -EINVAL;
 	if (rate_mbps && ibcc_fab_quiet_end(e))
 		return -ENOMEM;
-	e->hca[e->port[port].owner].sink_mbps = rate_mbps;
+	e->hca[e->owner[port]].sink_mbps = rate_mbps;
 	return 0;
 }
 

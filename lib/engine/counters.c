@@ -86,7 +86,7 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 		.xmit_data_pkts = p->tx[DATA],
 		.rcv_data_pkts = rx[DATA],
 		.rcv_payload_bytes = rx[DATA] * e->model.packet_bytes + (uint64_t)more.rx,
-		.xmit_wait_ps = p->wait_ps + since(e, up && p->queued, p->wait_since_ps),
+		.xmit_wait_ps = p->wait_ps + since(e, up && p->queued, p->busy_ps),
 		.xmit_time_cong_ps = s->cong_ps + since(e, s->n_cong, s->cong_since_ps),
 		.mark_fecn = s->mark,
 		.dropped = s->dropped,
@@ -98,8 +98,7 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 
 		out->backlog_bytes += q->backlog;
 		out->vl_xmit_wait_ps[vl] =
-			w ? w->wait_ps + since(e, up && w->queued, w->wait_since_ps)
-			  : out->xmit_wait_ps;
+			w ? w->wait_ps + since(e, up && w->queued, w->busy_ps) : out->xmit_wait_ps;
 		out->vl_xmit_time_cong_ps[vl] =
 			v->cong_ps + since(e, q->flags & OUTQ_CONG, v->since_ps);
 	}
@@ -149,7 +148,7 @@ static void read_group(const struct ibcc_engine *e, const struct group *g,
 static void read_control(const struct ibcc_engine *e, const struct flow *f,
 			 struct ibcc_engine_flow *out)
 {
-	const struct hca *h = &e->hca[e->port[f->src_port].owner];
+	const struct hca *h = &e->hca[e->owner[f->src_port]];
 
 	if (!f->uniform) {
 		out->ccti = ibcc_fab_ccti(e, &e->group[f->group], f->qp);

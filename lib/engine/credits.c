@@ -208,11 +208,11 @@ void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port)
 			end_short(e, peer * e->n_vls + vl);
 	}
 	if (!is_switch) {
-		take_back(e, e->hca[in->owner].rx, in_port);
+		take_back(e, e->hca[e->owner[in_port]].rx, in_port);
 		return;
 	}
-	for (unsigned int o = 1; o <= e->sw[in->owner].n_ports; o++) {
-		uint32_t outq = (e->sw[in->owner].first_port + o) * e->n_vls;
+	for (unsigned int o = 1; o <= e->sw[e->owner[in_port]].n_ports; o++) {
+		uint32_t outq = (e->sw[e->owner[in_port]].first_port + o) * e->n_vls;
 
 		for (unsigned int i = 0; i < e->n_slots * e->n_vls; i++)
 			take_back(e, e->voq[outq * e->n_slots + i].head, in_port);

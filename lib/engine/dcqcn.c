@@ -218,7 +218,7 @@ static unsigned int sls_shared(const struct ibcc_engine *e)
 
 uint32_t ibcc_dcqcn_sharer(const struct ibcc_engine *e, uint32_t qp, unsigned int sl)
 {
-	const struct hca *h = &e->hca[e->port[e->group[e->qp[qp].group].port].owner];
+	const struct hca *h = &e->hca[e->owner[e->group[e->qp[qp].group].port]];
 
 	return h->group[sl] == NONE ? NONE : qp_find(&e->group[h->group[sl]], e->qp[qp].dst_port);
 }
@@ -241,7 +241,7 @@ void ibcc_dcqcn_notified(struct ibcc_engine *e, uint32_t pkt)
 	uint32_t port = e->flow[k->flow].src_port;
 	struct fab_dcqcn *x = e->dcqcn;
 
-	if (e->hca[e->port[port].owner].no_cc || !reacts(at(e, port))) {
+	if (e->hca[e->owner[port]].no_cc || !reacts(at(e, port))) {
 		x->cnps[port].ignored++;
 		return;
 	}
@@ -326,7 +326,7 @@ static int own_new(struct ibcc_engine *e)
 /* Ends the limiters of an adapter's port. */
 static void end_limiters(struct ibcc_engine *e, uint32_t port)
 {
-	const struct hca *h = &e->hca[e->port[port].owner];
+	const struct hca *h = &e->hca[e->owner[port]];
 
 	for (unsigned int sl = 0; sl < IBCC_CC_SLS; sl++) {
 		const struct group *g = h->group[sl] == NONE ? NULL : &e->group[h->group[sl]];

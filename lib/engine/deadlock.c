@@ -162,7 +162,7 @@ static uint32_t waits_for(const struct search *s, uint32_t outq)
 {
 	const struct ibcc_engine *e = s->e;
 	uint32_t place = next_place(e, outq);
-	const struct fab_switch *sw = &e->sw[e->port[place / e->n_vls].owner];
+	const struct fab_switch *sw = &e->sw[e->owner[place / e->n_vls]];
 	uint32_t at = sw->first_port * e->n_vls;
 
 	while (!s->stuck[at] || !holds_from(e, at, place))

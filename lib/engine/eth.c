@@ -43,7 +43,7 @@ void ibcc_eth_buffer_set(struct ibcc_engine *e, uint32_t port)
 	const struct ibcc_model *m = &e->model;
 	struct eth_port *x;
 
-	if (!e->eth || e->port[port].owner == NONE)
+	if (!e->eth || e->owner[port] == NONE)
 		return;
 	x = &e->eth->port[port];
 	x->xoff = buffer_bytes(e, port) - m->pause_headroom_bytes;
@@ -102,10 +102,10 @@ bool ibcc_eth_admit(struct ibcc_engine *e, uint32_t pkt)
 	bool is_switch = in->flags & PORT_SWITCH;
 
 	if (is_switch) {
-		uint64_t *used = &e->eth->memory[in->owner];
+		uint64_t *used = &e->eth->memory[e->owner[in_port]];
 
-		if (*used + bytes >
-		    (uint64_t)e->sw[in->owner].n_ports * e->sw[in->owner].buffer_bytes)
+		if (*used + bytes > (uint64_t)e->sw[e->owner[in_port]].n_ports *
+					    e->sw[e->owner[in_port]].buffer_bytes)
 			return false;
 		*used += bytes;
 	} else if (x->held + bytes > buffer_bytes(e, in_port)) {
@@ -125,7 +125,7 @@ void ibcc_eth_release(struct ibcc_engine *e, uint32_t in_port, uint32_t bytes, u
 
 	x->held -= bytes;
 	if (is_switch)
-		e->eth->memory[in->owner] -= bytes;
+		e->eth->memory[e->owner[in_port]] -= bytes;
 	if (x->stopped && x->held <= x->xon)
 		tell_peer(e, in_port, t, false);
 }

@@ -86,22 +86,22 @@ void ibcc_fab_hca_soon(struct ibcc_engine *e, uint32_t port)
 	const struct hca *h;
 
 	__builtin_prefetch(&e->port[port]);
-	h = &e->hca[e->port[at[0]].owner];
+	h = &e->hca[e->owner[at[0]]];
 	__builtin_prefetch(h);
 	__builtin_prefetch(&h->group);
-	h = &e->hca[e->port[at[1]].owner];
+	h = &e->hca[e->owner[at[1]]];
 	if (h->data_sls)
 		__builtin_prefetch(group_ahead(e, h));
-	h = &e->hca[e->port[at[2]].owner];
+	h = &e->hca[e->owner[at[2]]];
 	if (h->data_sls)
 		__builtin_prefetch(group_ahead(e, h)->ready);
-	h = &e->hca[e->port[at[3]].owner];
+	h = &e->hca[e->owner[at[3]]];
 	if (h->data_sls) {
 		g = group_ahead(e, h);
 		__builtin_prefetch(flow_ahead(e, g));
 		__builtin_prefetch(&flow_ahead(e, g)->sent);
 	}
-	h = &e->hca[e->port[at[4]].owner];
+	h = &e->hca[e->owner[at[4]]];
 	if (h->data_sls) {
 		g = group_ahead(e, h);
 		__builtin_prefetch(&e->lid[flow_ahead(e, g)->dst]);

@@ -27,7 +27,7 @@
 
 static struct hca *group_hca(struct ibcc_engine *e, const struct group *g)
 {
-	return &e->hca[e->port[g->port].owner];
+	return &e->hca[e->owner[g->port]];
 }
 
 /* n more entries of a group may be sent: counts them, and wakes a busy port's EV_FREE. */
@@ -37,6 +37,10 @@ static ALWAYS_INLINE void group_count(struct ibcc_engine *e, const struct group 
 
 	if (g->vl >= e->n_vls)
 		return;
+	if (!(p->flags & PORT_UP)) {
+		outq_hold(e, g->port, g->vl, n);
+		return;
+	}
 	outq_add(e, g->port, g->vl, n, false);
 	if (port_busy(e, p))
 		free_wake(e, p);
@@ -558,7 +562,7 @@ static __attribute__((noinline)) uint32_t send_sized(struct ibcc_engine *e, stru
 static ALWAYS_INLINE uint32_t send_of(struct ibcc_engine *e, uint32_t port, uint32_t vls,
 				      bool plain)
 {
-	struct hca *h = &e->hca[e->port[port].owner];
+	struct hca *h = &e->hca[e->owner[port]];
 	struct group *best = NULL;
 	uint32_t qp, best_qp = NONE;
 
@@ -633,7 +637,7 @@ void ibcc_fab_ctrl_send(struct ibcc_engine *e, uint32_t pkt)
 {
 	struct pkt *k = &e->pkt[pkt];
 	uint32_t port = qp_dst(e, k->qp);
-	struct hca *h = &e->hca[e->port[port].owner];
+	struct hca *h = &e->hca[e->owner[port]];
 	struct group *g = &e->group[h->group[k->sl]];
 
 	if (is_full(e, g->n_ctrl) && !e->flow[k->flow].window) {

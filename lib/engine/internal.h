@@ -66,22 +66,20 @@ _Static_assert(1u << PORT_SENT_SHIFT == PORT_SENT, "one bit");
 
 /* A port as a sender: its link, its counters, its XmitWait. */
 struct port {
-	uint64_t busy_ps; /* it sends until then */
-	uint64_t wait_since_ps;
-	uint64_t tx[OTHER]; /* packets sent: all data packets; ACKs and CNPs */
-	uint64_t wait_ps;
+	_Alignas(LINE_BYTES) uint64_t busy_ps; /* it sends until then */
+	uint64_t tx[OTHER];                    /* packets sent: all data packets; ACKs and CNPs */
+	uint64_t wait_ps;                      /* XmitWait until then, see outq_add() */
 	uint32_t to;     /* where its packets arrive: a place and a slot there (struct place) */
 	uint32_t queued; /* entries that could be sent, on all VLs */
-	uint32_t owner;  /* index of switch or HCA */
 	uint16_t speed;
-	uint8_t num, flags, rr_vl;
+	uint8_t flags, rr_vl;
 	uint8_t free_lane; /* the lane of its last EV_FREE, and the place there (evq.h) */
 	uint32_t free_at;
 };
 
-/* Packets of a port that have arrived at the other end of its link, as in `tx`: the lower halves, so
- * that eight ports share a line. What is missing is on the link or was lost with it, which is less
- * than half a counter (received() in counters.c).
+/* Packets of a port that have arrived at the other end of its link, as in `tx`: the lower halves,
+ * so that eight ports share a line. What is missing is on the link or was lost with it, which is
+ * less than half a counter (received() in counters.c).
  */
 struct arrived {
 	uint32_t rx[OTHER];
@@ -119,7 +117,7 @@ struct outq {
 
 /* XmitWait of one VL, as struct port has it for all. Not in use where there is one VL. */
 struct outq_wait {
-	uint64_t wait_since_ps, busy_ps, wait_ps;
+	uint64_t busy_ps, wait_ps;
 	uint32_t queued; /* entries that could be sent */
 };
 
@@ -339,6 +337,7 @@ struct ibcc_engine {
 	struct pkt *pkt;
 	struct port *port;
 	uint32_t *peer;          /* by port: the other end of its link, or NONE */
+	uint32_t *owner;         /* by port: index of its switch or HCA */
 	struct arrived *arrived; /* by port that sends */
 	struct place *place;
 	struct outq *outq;
@@ -435,10 +434,10 @@ static inline struct outq *port_outq(const struct ibcc_engine *e, uint32_t port,
 /* The buffer of an input port, of each VL. */
 static inline uint32_t buffer_bytes(const struct ibcc_engine *e, uint32_t in_port)
 {
-	const struct port *p = &e->port[in_port];
+	uint32_t owner = e->owner[in_port];
 
-	return p->flags & PORT_SWITCH ? e->sw[p->owner].buffer_bytes
-				      : e->hca[p->owner].buffer_bytes;
+	return e->port[in_port].flags & PORT_SWITCH ? e->sw[owner].buffer_bytes
+						    : e->hca[owner].buffer_bytes;
 }
 
 /* The input port that a packet arrives at or waits in. */

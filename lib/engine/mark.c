@@ -67,9 +67,9 @@ uint32_t ibcc_fab_mark_gap(struct outq_cong *v)
  */
 void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port)
 {
-	const struct port *p = &e->port[port];
-	const struct fab_switch *s = &e->sw[p->owner];
-	const struct ibcc_cc_sw_port_element *el = &s->elem[p->num];
+	const struct fab_switch *s = &e->sw[e->owner[port]];
+	unsigned int num = e->topo->port[port].num;
+	const struct ibcc_cc_sw_port_element *el = &s->elem[num];
 	unsigned int threshold = s->cc.Threshold, size = s->cc.Packet_Size;
 	uint16_t rate = s->cc.Marking_Rate;
 
@@ -91,7 +91,7 @@ void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port)
 			v->rng = mark_seed(e, (uint32_t)(v - e->cong));
 			v->skip = ibcc_fab_mark_gap(v);
 		}
-		if (ibcc_cc_mask_test(&s->cc.Victim_Mask, p->num))
+		if (ibcc_cc_mask_test(&s->cc.Victim_Mask, num))
 			q->flags |= OUTQ_UNMASKED;
 		else
 			q->flags &= (uint8_t)~OUTQ_UNMASKED;
@@ -108,7 +108,7 @@ static struct fab_switch *find_switch(struct ibcc_engine *e, uint32_t node)
 {
 	if (node >= e->topo->n_nodes || !ibcc_topo_is_switch(e->topo, node))
 		return NULL;
-	return &e->sw[e->port[e->topo->node[node].first_port].owner];
+	return &e->sw[e->owner[e->topo->node[node].first_port]];
 }
 
 /* Bits of SwitchCongestionSetting:Control_Map: which fields a Set changes. */

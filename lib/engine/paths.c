@@ -24,7 +24,7 @@ static uint32_t peer_switch(const struct ibcc_engine *e, uint32_t port)
 {
 	uint32_t peer = e->peer[port];
 
-	return peer != NONE && e->port[peer].flags & PORT_SWITCH ? e->port[peer].owner : NONE;
+	return peer != NONE && e->port[peer].flags & PORT_SWITCH ? e->owner[peer] : NONE;
 }
 
 /* Hops from each switch to switch `from`; `queue` has room for n_sw entries. */

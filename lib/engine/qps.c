@@ -59,7 +59,7 @@ uint32_t ibcc_fab_qp_get(struct ibcc_engine *e, uint32_t group, uint32_t dst_por
 
 int64_t ibcc_fab_group_get(struct ibcc_engine *e, uint32_t port, unsigned int sl)
 {
-	struct hca *h = &e->hca[e->port[port].owner];
+	struct hca *h = &e->hca[e->owner[port]];
 
 	if (h->group[sl] == NONE) {
 		if (!e->marks[sl])

@@ -67,8 +67,8 @@ static inline uint32_t path_end(const struct ibcc_engine *e, uint32_t port)
 	uint32_t peer = e->peer[port];
 
 	if (e->ends_are_hcas)
-		return e->port[port].owner;
-	return peer != NONE && e->port[peer].flags & PORT_SWITCH ? e->port[peer].owner : NONE;
+		return e->owner[port];
+	return peer != NONE && e->port[peer].flags & PORT_SWITCH ? e->owner[peer] : NONE;
 }
 
 /* The SL of packets from a channel adapter's port to another's, where paths have SLs. */
@@ -84,7 +84,7 @@ static inline uint32_t group_to(const struct ibcc_engine *e, const struct flow *
 {
 	if (!e->path_sl)
 		return f->group;
-	return e->hca[e->port[f->src_port].owner].group[path_sl(e, f->src_port, to)];
+	return e->hca[e->owner[f->src_port]].group[path_sl(e, f->src_port, to)];
 }
 
 /* The packet at a flow's head goes to a port. */

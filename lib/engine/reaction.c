@@ -81,7 +81,7 @@ void ibcc_fab_becn(struct ibcc_engine *e, uint32_t pkt)
 {
 	const struct pkt *k = &e->pkt[pkt];
 	struct group *g = &e->group[pkt_group(e, k)];
-	struct hca *h = &e->hca[e->port[g->port].owner];
+	struct hca *h = &e->hca[e->owner[g->port]];
 	const struct ibcc_cc_ca_entry *s = &h->cc->set.sl[g->sl];
 	uint64_t *fall;
 	unsigned int raised;
@@ -105,7 +105,7 @@ static struct hca *find_hca(struct ibcc_engine *e, uint32_t port)
 {
 	if (port >= e->n_ports || e->port[port].flags & PORT_SWITCH)
 		return NULL;
-	return &e->hca[e->port[port].owner];
+	return &e->hca[e->owner[port]];
 }
 
 /* Keeps a group's indices when its timer or CCTI_Min changes. If they change from queue pairs to
@@ -129,7 +129,7 @@ static void settle(const struct ibcc_engine *e, struct group *g, const struct gr
 
 void ibcc_fab_group_cc(const struct ibcc_engine *e, struct group *g)
 {
-	const struct hca *h = &e->hca[e->port[g->port].owner];
+	const struct hca *h = &e->hca[e->owner[g->port]];
 	const struct ibcc_cc_ca_entry *s = &h->cc->set.sl[g->sl];
 	const struct group was = *g;
 

@@ -58,7 +58,7 @@ static bool find_in(const struct ibcc_engine *e, uint32_t head, struct reads_cho
 
 		if (e->reading[input].until_ps <= e->now_ps)
 			return true;
-		bit_set(c->passed, e->port[input].num);
+		bit_set(c->passed, e->topo->port[input].num);
 		if (e->slot_by_input)
 			break;
 	}
@@ -111,14 +111,14 @@ static void wait_for(struct ibcc_engine *e, uint32_t in_port, unsigned int outpu
 
 uint32_t ibcc_reads_turn(struct ibcc_engine *e, uint32_t port, uint32_t outq)
 {
-	uint32_t first_port = e->sw[e->port[port].owner].first_port;
+	uint32_t first_port = e->sw[e->owner[port]].first_port;
 	struct reads_choice c;
 
 	ibcc_reads_choose(e, outq, &c);
 	for (unsigned int i = 0; i < FAR_WORDS; i++)
 		for (uint64_t m = c.passed[i]; m; m &= m - 1)
 			wait_for(e, first_port + i * VOQ_WORD + (uint32_t)__builtin_ctzll(m),
-				 e->port[port].num);
+				 e->topo->port[port].num);
 	if (c.slot != NONE)
 		to_front(e, outq, &c);
 	return c.slot;
@@ -132,7 +132,7 @@ void ibcc_reads_start(struct ibcc_engine *e, uint32_t in_port, unsigned int outp
 
 void ibcc_reads_end(struct ibcc_engine *e, uint32_t in_port)
 {
-	const struct fab_switch *s = &e->sw[e->port[in_port].owner];
+	const struct fab_switch *s = &e->sw[e->owner[in_port]];
 	struct fab_reading *r = &e->reading[in_port], was = *r;
 	unsigned int output = was.last;
 

@@ -236,7 +236,7 @@ static ALWAYS_INLINE void hca_arrive(struct ibcc_engine *e, uint32_t pkt, bool p
 {
 	struct pkt *k = &e->pkt[pkt];
 	uint32_t port = input_of(e, k);
-	struct hca *h = &e->hca[e->port[port].owner];
+	struct hca *h = &e->hca[e->owner[port]];
 
 	if (k->flags & PKT_LOST) { /* the link went down under it */
 		ibcc_fab_drop(e, pkt, k->from);
@@ -262,7 +262,7 @@ static ALWAYS_INLINE void hca_arrive(struct ibcc_engine *e, uint32_t pkt, bool p
 	} else {
 		h->rx = pkt;
 		h->draining = true;
-		evq_push(e, e->now_ps + drain_ps(e, h, k), EV_DRAIN, e->port[port].owner);
+		evq_push(e, e->now_ps + drain_ps(e, h, k), EV_DRAIN, e->owner[port]);
 	}
 	h->rx_end = pkt;
 }

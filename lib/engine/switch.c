@@ -135,12 +135,12 @@ void ibcc_fab_routes_forget(struct ibcc_engine *e)
 	}
 }
 
-unsigned int ibcc_fab_mapped_vl(const struct ibcc_engine *e, const struct pkt *k,
-				const struct port *out)
+unsigned int ibcc_fab_mapped_vl(const struct ibcc_engine *e, const struct pkt *k, uint32_t out)
 {
-	const struct fab_switch *s = &e->sw[out->owner];
+	const struct fab_switch *s = &e->sw[e->owner[out]];
 
-	return s->sl2vl[e->port[input_of(e, k)].num * (s->n_ports + 1u) + out->num][k->sl];
+	return s->sl2vl[(input_of(e, k) - s->first_port) * (s->n_ports + 1u) + out - s->first_port]
+		       [k->sl];
 }
 
 void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t to)

@@ -19,8 +19,7 @@ void ibcc_fab_discard(struct ibcc_engine *e, uint32_t pkt);
 /* Whether a packet has to wait at its input; it arrives again by EV_ARRIVE. */
 bool ibcc_fab_hold(struct ibcc_engine *e, uint32_t pkt, const struct port *out);
 /* The VL that a switch's table gives a packet. */
-unsigned int ibcc_fab_mapped_vl(const struct ibcc_engine *e, const struct pkt *k,
-				const struct port *out);
+unsigned int ibcc_fab_mapped_vl(const struct ibcc_engine *e, const struct pkt *k, uint32_t out);
 
 /* Bytes leave an output's queues, which may end congested state. */
 static inline void backlog_sub(struct ibcc_engine *e, uint32_t port, struct outq *q, uint32_t bytes)
@@ -91,12 +90,11 @@ static ALWAYS_INLINE bool may_pass(struct ibcc_engine *e, const struct port *out
 
 /* The VL that a packet leaves on; n_vls or more: there is none for it. */
 static ALWAYS_INLINE unsigned int vl_of(const struct ibcc_engine *e, const struct pkt *k,
-					const struct port *out, bool plain)
+					uint32_t out, bool plain)
 {
-	if (e->maps && e->sw[out->owner].sl2vl)
+	if (e->maps && e->sw[e->owner[out]].sl2vl)
 		return ibcc_fab_mapped_vl(e, k, out);
-	return plain || e->n_vls == 1 ? 0
-				      : ibcc_fab_default_vl(e, (uint32_t)(out - e->port), k->sl);
+	return plain || e->n_vls == 1 ? 0 : ibcc_fab_default_vl(e, out, k->sl);
 }
 
 /* A packet's header is at a switch: it is dropped, held back, sent at once, or queued. `to` is as
@@ -130,7 +128,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t t
 	if (!(e->port[o].flags & PORT_UP))
 		o = NONE;
 	if (!plain && e->paths)
-		o = ibcc_paths_pick(e, e->port[input_of(e, k)].owner, k, o);
+		o = ibcc_paths_pick(e, e->owner[input_of(e, k)], k, o);
 	if (o == NONE) {
 		ibcc_fab_discard(e, pkt);
 		return;
@@ -140,7 +138,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t t
 	     (!plain && e->stores)) &&
 	    ibcc_fab_hold(e, pkt, out))
 		return;
-	vl = vl_of(e, k, out, plain);
+	vl = vl_of(e, k, o, plain);
 	if ((!plain || e->maps) &&
 	    vl >= e->n_vls) { /* a VL that is not there, or 15: discarded (IBA vol. 1, 7.6.6) */
 		ibcc_fab_discard(e, pkt);

@@ -49,20 +49,38 @@ static ALWAYS_INLINE struct outq_wait *wait_of(const struct ibcc_engine *e, uint
 	return plain || e->n_vls == 1 ? NULL : &e->wait[outq_index(e, port, vl, plain)];
 }
 
-/* n entries can be sent from now on. XmitWait runs while there are some and none is being sent. */
+/* How long a port, or a VL, that was busy until a time has been idle. */
+static inline uint64_t idle_ps(const struct ibcc_engine *e, uint64_t busy_ps)
+{
+	return later(e->now_ps, busy_ps) - busy_ps;
+}
+
+/* n entries can be sent from now on, on a link that is up. XmitWait runs while there are some and
+ * none is being sent. It counts from the end of the last packet on when something is sent, so what
+ * the port was idle before the first entry came is taken off here.
+ */
 static ALWAYS_INLINE void outq_add(struct ibcc_engine *e, uint32_t port, unsigned int vl,
 				   uint32_t n, bool plain)
 {
 	struct outq_wait *w = wait_of(e, port, vl, plain);
 	struct port *p = &e->port[port];
-	uint64_t now = e->now_ps;
 
-	p->wait_since_ps = either(p->queued, p->wait_since_ps, later(now, p->busy_ps));
+	p->wait_ps -= either(p->queued, 0, idle_ps(e, p->busy_ps));
 	p->queued += n;
 	if (!w)
 		return;
-	w->wait_since_ps = either(w->queued, w->wait_since_ps, later(now, w->busy_ps));
+	w->wait_ps -= either(w->queued, 0, idle_ps(e, w->busy_ps));
 	w->queued += n;
+}
+
+/* The same on a link that is down, where XmitWait stands still. */
+static inline void outq_hold(struct ibcc_engine *e, uint32_t port, unsigned int vl, uint32_t n)
+{
+	struct outq_wait *w = wait_of(e, port, vl, false);
+
+	e->port[port].queued += n;
+	if (w)
+		w->queued += n;
 }
 
 /* n entries cannot be sent any more, though they were not sent. */
@@ -76,10 +94,10 @@ static inline void outq_sub(struct ibcc_engine *e, uint32_t port, unsigned int v
 		w->queued -= n;
 	if (!(p->flags & PORT_UP))
 		return;
-	if (w && n && !w->queued && e->now_ps > w->wait_since_ps)
-		w->wait_ps += e->now_ps - w->wait_since_ps;
-	if (n && !p->queued && e->now_ps > p->wait_since_ps)
-		p->wait_ps += e->now_ps - p->wait_since_ps;
+	if (w && n && !w->queued)
+		w->wait_ps += idle_ps(e, w->busy_ps);
+	if (n && !p->queued)
+		p->wait_ps += idle_ps(e, p->busy_ps);
 }
 
 /* An entry that waited is sent now. */
@@ -89,10 +107,9 @@ static ALWAYS_INLINE void outq_wait(struct ibcc_engine *e, uint32_t port, unsign
 	struct outq_wait *w = wait_of(e, port, vl, plain);
 	struct port *p = &e->port[port];
 
-	if (w && e->now_ps > w->wait_since_ps)
-		w->wait_ps += e->now_ps - w->wait_since_ps;
-	if (e->now_ps > p->wait_since_ps)
-		p->wait_ps += e->now_ps - p->wait_since_ps;
+	if (w)
+		w->wait_ps += e->now_ps - w->busy_ps;
+	p->wait_ps += e->now_ps - p->busy_ps;
 }
 
 /* An entry that waited is sent now, and no other entry comes in its place. */
@@ -241,14 +258,14 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 		e->marks[k->sl][port].tx[k->flags & PKT_CTRL]++;
 	if (!plain && kind >= OTHER)
 		count_other(e, port, k);
-	p->busy_ps = p->wait_since_ps = end;
+	p->busy_ps = end;
 	p->flags |= PORT_SENT;
 	if (!plain && e->n_vls > 1)
-		e->wait[outq].busy_ps = e->wait[outq].wait_since_ps = end;
+		e->wait[outq].busy_ps = end;
 	q->credits -= (int32_t)e->blocks[kind];
 	q->flags &= (uint8_t)~OUTQ_STARVED;
 	if (!plain && e->reading && forwarded)
-		ibcc_reads_start(e, input_of(e, k), p->num, end);
+		ibcc_reads_start(e, input_of(e, k), e->topo->port[port].num, end);
 	k->from = port;
 	if (!plain)
 		k->vl = (uint8_t)vl;

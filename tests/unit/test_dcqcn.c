@@ -113,7 +113,7 @@ static uint64_t marks_at(struct star *x, double average, uint8_t sl)
 
 	x->model.dcqcn.min_time_between_cnps_us = 131071;
 	star_start(x);
-	x->e->hca[x->e->port[fabric_port(x->topo, A, 1)].owner].no_cc = true;
+	x->e->hca[x->e->owner[fabric_port(x->topo, A, 1)]].no_cc = true;
 	queue_to_c(x)->average = average;
 	star_flow(x, A, sl);
 	engine_run(x->e, 10000ull * 200000 + US);
@@ -198,7 +198,7 @@ static void marks_of_victims(void **state)
 				 0);
 		queue_to_c(&x)->average = 30000;
 		star_flow(&x, A, 0);
-		x.e->hca[x.e->port[fabric_port(x.topo, A, 1)].owner].no_cc = true;
+		x.e->hca[x.e->owner[fabric_port(x.topo, A, 1)]].no_cc = true;
 		engine_run(x.e, 100 * US);
 		engine_run(x.e, 1100 * US);
 		/* 125 packets a millisecond; the first ones still had credits. */
@@ -301,7 +301,7 @@ static void marks_of_one_port(void **state)
 	star_model(&x);
 	x.model.dcqcn.min_time_between_cnps_us = 131071;
 	star_start(&x);
-	x.e->hca[x.e->port[fabric_port(x.topo, A, 1)].owner].no_cc = true;
+	x.e->hca[x.e->owner[fabric_port(x.topo, A, 1)]].no_cc = true;
 	queue_to_c(&x)->average = 5000;
 	star_flow(&x, A, 0);
 	engine_run(x.e, 1000ull * 200000);
