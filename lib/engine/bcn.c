@@ -66,7 +66,7 @@ void ibcc_bcn_arrive(struct ibcc_engine *e, uint32_t port, uint32_t pkt)
 	const struct pkt *k = &e->pkt[pkt];
 	const struct ibcc_bcn *b = &e->model.bcn;
 	struct bcn_point *p = &e->eth->point[port];
-	uint32_t backlog = port_outq(e, port, 0)->backlog, message;
+	uint32_t backlog = backlog_of(e, port_outq(e, port, 0)), message;
 	double fb;
 
 	p->since += e->bytes[pkt_kind(k)];

@@ -92,8 +92,7 @@ static void count_parts(struct ibcc_engine *e)
 
 static int alloc_parts(struct ibcc_engine *e)
 {
-	e->port = ibcc_fab_alloc(e->n_ports, sizeof(*e->port));
-	e->outq = ibcc_fab_alloc(e->n_outqs, sizeof(*e->outq));
+	e->port = ibcc_fab_alloc(e->n_outqs, sizeof(*e->port));
 	e->peer = calloc(e->n_ports + 1u, sizeof(*e->peer));
 	e->owner = calloc(e->n_ports + 1u, sizeof(*e->owner));
 	e->arrived = ibcc_fab_alloc(e->n_ports, sizeof(*e->arrived));
@@ -110,12 +109,11 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->dest = calloc(e->n_hca + 1, sizeof(*e->dest));
 	e->answering = calloc(e->n_hca + 1, sizeof(*e->answering));
 	e->island = calloc(e->topo->n_nodes + 1u, sizeof(*e->island));
-	e->far_apart = e->n_ports * (sizeof(*e->port) + sizeof(*e->arrived)) +
-			       e->n_outqs * sizeof(*e->outq) >
-		       CACHE_BYTES;
-	if (!e->port || !e->peer || !e->owner || !e->arrived || !e->place || !e->outq || !e->stat ||
-	    !e->cong || (e->n_vls > 1 && !e->wait) || !e->lid || !e->voq || !e->sw || !e->hca ||
-	    !e->hca_cc || !e->dest || !e->answering || !e->island)
+	e->far_apart =
+		e->n_outqs * sizeof(*e->port) + e->n_ports * sizeof(*e->arrived) > CACHE_BYTES;
+	if (!e->port || !e->peer || !e->owner || !e->arrived || !e->place || !e->stat || !e->cong ||
+	    (e->n_vls > 1 && !e->wait) || !e->lid || !e->voq || !e->sw || !e->hca || !e->hca_cc ||
+	    !e->dest || !e->answering || !e->island)
 		return -ENOMEM;
 	if (e->n_slots > VOQ_WORD) {
 		e->far_holds = calloc((size_t)e->n_outqs * FAR_WORDS + 1, sizeof(*e->far_holds));
@@ -307,7 +305,7 @@ int ibcc_fab_kind_get(struct ibcc_engine *e, uint32_t packet_bytes)
 static int build_port(struct ibcc_engine *e, uint32_t i)
 {
 	const struct ibcc_topo_port *tp = &e->topo->port[i];
-	struct port *p = &e->port[i];
+	struct port *p = port_of(e, i);
 	int64_t speed = get_speed(e, tp->peer == IBCC_NONE ? 0 : tp->rate_mbps, 0);
 
 	if (speed < 0)
@@ -324,8 +322,6 @@ static int build_port(struct ibcc_engine *e, uint32_t i)
 	for (uint32_t lid = tp->lid; lid && lid <= IBCC_LID_MAX && e->topo->lid_port[lid] == i;
 	     lid++)
 		e->lid[i].n++;
-	for (unsigned int vl = 0; vl < e->n_vls; vl++)
-		*port_outq(e, i, vl) = (struct outq){ 0 };
 	return 0;
 }
 
@@ -355,7 +351,7 @@ static int build_switch(struct ibcc_engine *e, uint32_t node, uint32_t at)
 		e->maps = true;
 	}
 	for (uint32_t i = 0; i < n_in; i++) {
-		struct port *p = &e->port[s->first_port + i];
+		struct port *p = port_of(e, s->first_port + i);
 
 		p->flags |= PORT_SWITCH;
 		e->owner[s->first_port + i] = at;
@@ -391,7 +387,7 @@ static uint32_t where(const struct ibcc_engine *e, uint32_t in_port)
 {
 	uint32_t owner = e->owner[in_port];
 
-	if (!(e->port[in_port].flags & PORT_SWITCH))
+	if (!(port_of(e, in_port)->flags & PORT_SWITCH))
 		return e->n_sw + owner;
 	return owner | (e->topo->port[in_port].num & e->slot_by_input) << SLOT_SHIFT;
 }
@@ -427,7 +423,7 @@ static int build_parts(struct ibcc_engine *e)
 	}
 	for (uint32_t i = 0; i < e->n_ports; i++) {
 		if (e->peer[i] != NONE)
-			e->port[i].to = where(e, e->peer[i]);
+			port_of(e, i)->to = where(e, e->peer[i]);
 		ibcc_fab_credits_init(e, i);
 		ibcc_eth_buffer_set(e, i);
 	}
@@ -469,12 +465,12 @@ int ibcc_engine_set_buffer(struct ibcc_engine *e, uint32_t node, uint32_t bytes)
 		owner = e->owner[i];
 		if (owner == NONE) /* port 0 of a channel adapter */
 			continue;
-		if (e->port[i].flags & PORT_SWITCH)
+		if (port_of(e, i)->flags & PORT_SWITCH)
 			e->sw[owner].buffer_bytes = bytes;
 		else
 			e->hca[owner].buffer_bytes = bytes;
 		ibcc_fab_credits_init(e, i);
-		if (e->port[i].flags & PORT_SWITCH)
+		if (port_of(e, i)->flags & PORT_SWITCH)
 			ibcc_fab_mark_setup(e, i);
 		ibcc_eth_buffer_set(e, i);
 	}
@@ -603,7 +599,6 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->arrived);
 	free(e->owner);
 	free(e->place);
-	free(e->outq);
 	free(e->voq);
 	free(e->far_holds);
 	free(e->sw);

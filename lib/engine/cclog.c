@@ -62,7 +62,7 @@ int ibcc_engine_log_read(struct ibcc_engine *e, uint32_t port, struct ibcc_cc_lo
 
 	if (port >= e->n_ports)
 		return -EINVAL;
-	if (e->port[port].flags & PORT_SWITCH) {
+	if (port_of(e, port)->flags & PORT_SWITCH) {
 		struct ibcc_cc_log *log = &e->sw[e->owner[port]].log;
 
 		log->LogType = IBCC_CC_LOG_SWITCH;

@@ -107,14 +107,14 @@ static int check_list(struct check *k, uint32_t pkt, bool in_buffer, uint32_t *n
 static int check_idle(struct check *k, uint32_t port, unsigned int vl, unsigned int kind)
 {
 	const struct ibcc_engine *e = k->e;
-	const struct port *p = &e->port[port];
+	const struct port *p = port_of(e, port);
 	uint32_t outq = port * e->n_vls + vl;
 
 	if (p->busy_ps > e->now_ps || !(p->flags & PORT_UP) ||
-	    e->outq[outq].credits + (int32_t)k->come[outq] < (int32_t)e->blocks[kind])
+	    e->port[outq].credits + (int32_t)k->come[outq] < (int32_t)e->blocks[kind])
 		return 0;
 	return FAIL(k, "port %u VL %u is idle with %u packets and %d credits", port, vl, p->queued,
-		    e->outq[outq].credits + (int32_t)k->come[outq]);
+		    e->port[outq].credits + (int32_t)k->come[outq]);
 }
 
 /* The kind of the longest data packets: of those that wait, a port need not send a shorter one. */
@@ -135,7 +135,7 @@ static int check_turn(struct check *k, uint32_t port, unsigned int vl)
 {
 	const struct ibcc_engine *e = k->e;
 	uint32_t outq = port * e->n_vls + vl, in = e->sw[e->owner[port]].first_port;
-	bool idle = e->port[port].busy_ps <= e->now_ps, waits = e->outq[outq].flags & OUTQ_WANT;
+	bool idle = port_of(e, port)->busy_ps <= e->now_ps, waits = e->port[outq].flags & OUTQ_WANT;
 	struct reads_choice c;
 
 	if (!e->reading)
@@ -154,11 +154,11 @@ static int check_turn(struct check *k, uint32_t port, unsigned int vl)
 static int check_output(struct check *k, uint32_t port)
 {
 	const struct ibcc_engine *e = k->e;
-	const struct port *p = &e->port[port];
+	const struct port *p = port_of(e, port);
 	uint32_t total = 0;
 
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
-		const struct outq *q = port_outq(e, port, vl);
+		const struct port *q = port_outq(e, port, vl);
 		uint32_t outq = port * e->n_vls + vl, n = 0, bytes = 0, wrong = 0, holding = 0;
 		uint32_t queued;
 
@@ -172,11 +172,12 @@ static int check_output(struct check *k, uint32_t port)
 			wrong += voq_holds(e, outq, i) != (v->head != NONE);
 		}
 		queued = e->n_vls == 1 ? p->queued : e->wait[outq].queued;
-		if (n != queued || bytes != q->backlog || wrong || !holding != !q->holds)
+		if (n != queued || bytes != backlog_of(e, q) || wrong || !holding != !q->holds)
 			return FAIL(k,
 				    "port %u VL %u: %u packets, %u bytes, counted %u, %u; %u of %u "
 				    "inputs that hold some or not are not known as such",
-				    port, vl, n, bytes, queued, q->backlog, wrong, e->n_slots);
+				    port, vl, n, bytes, queued, backlog_of(e, q), wrong,
+				    e->n_slots);
 		if (q->holds) {
 			int rc = check_turn(k, port, vl);
 
@@ -237,7 +238,7 @@ static int check_credits(struct check *k, uint32_t in_port)
 	uint32_t size = buffer_bytes(e, in_port) / IBCC_LINK_CREDIT_BYTES;
 
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
-		const struct outq *q = port_outq(e, peer, vl);
+		const struct port *q = port_outq(e, peer, vl);
 		uint64_t sum = k->blocks[in_port * e->n_vls + vl];
 
 		if (q->credits < 0 || (uint32_t)q->credits > size)
@@ -259,11 +260,9 @@ static int check_short(struct check *k)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < e->n_outqs; i++) {
-		bool is = e->outq[i].flags & OUTQ_SHORT;
-
-		n += is;
-		if (is != is_short(e, i) || (e->outq[i].flags & OUTQ_WANT && !is && !e->eth))
-			return FAIL(k, "outq %u is %sshort of credits", i, is ? "" : "not ");
+		n += is_short(e, i);
+		if (e->port[i].flags & OUTQ_WANT && !is_short(e, i) && !e->eth)
+			return FAIL(k, "outq %u waits for credits, but is not short of them", i);
 	}
 	if (n != q->n_short)
 		return FAIL(k, "%u outqs are short of credits, counted %u", n, q->n_short);
@@ -382,14 +381,14 @@ static int check_all(struct check *k)
 	int rc = ibcc_fab_evq_each(e, check_event, k);
 
 	for (uint32_t i = 0; i < e->n_ports && !rc; i++)
-		if (e->port[i].flags & PORT_SWITCH)
+		if (port_of(e, i)->flags & PORT_SWITCH)
 			rc = check_output(k, i);
 	if (!rc)
 		rc = check_hcas(k);
 	for (uint32_t i = 0; i < e->n_ports && !rc; i++)
 		if (e->eth && e->peer[i] != NONE)
 			rc = check_pause(k, i);
-		else if (e->port[i].flags & PORT_UP)
+		else if (port_of(e, i)->flags & PORT_UP)
 			rc = check_credits(k, i);
 	for (uint32_t i = 0; e->eth && i < e->n_sw && !rc; i++)
 		rc = check_memory(k, i);

@@ -14,7 +14,7 @@ int ibcc_engine_set_lid(struct ibcc_engine *e, uint32_t port, uint16_t lid)
 {
 	if (port >= e->n_ports || lid > IBCC_LID_MAX)
 		return -EINVAL;
-	if (e->port[port].flags & PORT_SWITCH && e->topo->port[port].num)
+	if (port_of(e, port)->flags & PORT_SWITCH && e->topo->port[port].num)
 		return -EINVAL;
 	if (lid >= e->n_lids && ibcc_fab_lids_reserve(e, lid + 1u))
 		return -ENOMEM;
@@ -91,7 +91,7 @@ int ibcc_engine_set_sl2vl(struct ibcc_engine *e, uint32_t node, unsigned int in,
 /* XmitWait stands still while there is no link: brings it up to now. */
 static void wait_stop(struct ibcc_engine *e, uint32_t port)
 {
-	struct port *p = &e->port[port];
+	struct port *p = port_of(e, port);
 
 	if (p->queued)
 		p->wait_ps += idle_ps(e, p->busy_ps);
@@ -108,7 +108,7 @@ static void wait_stop(struct ibcc_engine *e, uint32_t port)
  */
 static void link_end_down(struct ibcc_engine *e, uint32_t port)
 {
-	struct port *p = &e->port[port];
+	struct port *p = port_of(e, port);
 
 	wait_stop(e, port);
 	p->flags &= (uint8_t)~PORT_UP;
@@ -135,7 +135,7 @@ static int lose_packet(void *arg, uint64_t t, enum ibcc_fab_event kind, uint32_t
 
 static void link_end_up(struct ibcc_engine *e, uint32_t port)
 {
-	struct port *p = &e->port[port];
+	struct port *p = port_of(e, port);
 
 	p->flags |= PORT_UP;
 	p->flags &= (uint8_t)~PORT_SENT;
@@ -149,11 +149,11 @@ static int link_set(struct ibcc_engine *e, uint32_t port, bool up)
 {
 	uint32_t peer = e->peer[port];
 
-	if (up == !!(e->port[port].flags & PORT_UP))
+	if (up == !!(port_of(e, port)->flags & PORT_UP))
 		return 0;
 	ibcc_fab_quiet_count(e, e->now_ps);
 	/* Each lost packet gives a credit and may wake its sender and its source. */
-	if (ibcc_fab_reserve(e, 3 * (e->port[port].queued + e->port[peer].queued) + 16, 16))
+	if (ibcc_fab_reserve(e, 3 * (port_of(e, port)->queued + port_of(e, peer)->queued) + 16, 16))
 		return -ENOMEM;
 	if (!up) {
 		ibcc_fab_evq_each(e, lose_packet, &(struct losing){ e->pkt, { port, peer } });
@@ -169,14 +169,15 @@ static int link_set(struct ibcc_engine *e, uint32_t port, bool up)
 	link_end_up(e, peer);
 	/* Only HCAs can have something to send: a switch drops what comes for a dead port. */
 	for (int i = 0; i < 2; i++, port = peer)
-		if (!(e->port[port].flags & PORT_SWITCH))
+		if (!(port_of(e, port)->flags & PORT_SWITCH))
 			ibcc_fab_hca_send(e, port);
 	return 0;
 }
 
 int ibcc_engine_set_link(struct ibcc_engine *e, uint32_t port, bool up)
 {
-	if (port >= e->n_ports || e->peer[port] == NONE || !e->speed[e->port[port].speed].rate_mbps)
+	if (port >= e->n_ports || e->peer[port] == NONE ||
+	    !e->speed[port_of(e, port)->speed].rate_mbps)
 		return -EINVAL;
 	return link_set(e, port, up);
 }
@@ -186,12 +187,12 @@ int ibcc_engine_set_send_rate(struct ibcc_engine *e, uint32_t port, uint32_t rat
 	int64_t speed;
 
 	if (port >= e->n_ports || e->peer[port] == NONE || !rate_mbps ||
-	    !e->speed[e->port[port].speed].rate_mbps)
+	    !e->speed[port_of(e, port)->speed].rate_mbps)
 		return -EINVAL;
-	speed = ibcc_fab_speed_get(e, rate_mbps, e->speed[e->port[port].speed].extra_ps);
+	speed = ibcc_fab_speed_get(e, rate_mbps, e->speed[port_of(e, port)->speed].extra_ps);
 	if (speed < 0)
 		return -ENOMEM;
-	e->port[port].speed = (uint16_t)speed;
+	port_of(e, port)->speed = (uint16_t)speed;
 	e->topo->port[port].rate_mbps = rate_mbps;
 	return 0;
 }
@@ -208,18 +209,18 @@ int ibcc_engine_set_send_delay(struct ibcc_engine *e, uint32_t port, uint64_t ex
 	int64_t speed;
 
 	if (port >= e->n_ports || e->peer[port] == NONE || extra_ps > IBCC_LINK_DELAY_MAX_PS ||
-	    !e->speed[e->port[port].speed].rate_mbps)
+	    !e->speed[port_of(e, port)->speed].rate_mbps)
 		return -EINVAL;
-	speed = ibcc_fab_speed_get(e, e->speed[e->port[port].speed].rate_mbps, extra_ps);
+	speed = ibcc_fab_speed_get(e, e->speed[port_of(e, port)->speed].rate_mbps, extra_ps);
 	if (speed < 0)
 		return -ENOMEM;
-	e->port[port].speed = (uint16_t)speed;
+	port_of(e, port)->speed = (uint16_t)speed;
 	return 0;
 }
 
 int ibcc_engine_set_sink_rate(struct ibcc_engine *e, uint32_t port, uint32_t rate_mbps)
 {
-	if (port >= e->n_ports || e->port[port].flags & PORT_SWITCH)
+	if (port >= e->n_ports || port_of(e, port)->flags & PORT_SWITCH)
 		return -EINVAL;
 	if (rate_mbps && ibcc_fab_quiet_end(e))
 		return -ENOMEM;

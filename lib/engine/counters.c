@@ -33,7 +33,7 @@ static uint64_t received(const struct ibcc_engine *e, uint32_t port, unsigned in
 
 	if (from == NONE)
 		return 0;
-	sent = e->port[from].tx[kind];
+	sent = port_of(e, from)->tx[kind];
 	return sent - (uint32_t)((uint32_t)sent - e->arrived[from].rx[kind]);
 }
 
@@ -75,7 +75,7 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 		more = e->other[port];
 	for (unsigned int kind = 0; kind < OTHER; kind++)
 		rx[kind] = received(e, port, kind);
-	p = &e->port[port];
+	p = port_of(e, port);
 	s = &e->stat[port];
 	up = p->flags & PORT_UP;
 	*out = (struct ibcc_engine_port){
@@ -92,11 +92,11 @@ int ibcc_engine_port_read(struct ibcc_engine *e, uint32_t port, struct ibcc_engi
 		.dropped = s->dropped,
 	};
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
-		const struct outq *q = port_outq(e, port, vl);
-		const struct outq_wait *w = e->wait ? &e->wait[q - e->outq] : NULL;
-		const struct outq_cong *v = &e->cong[q - e->outq];
+		const struct port *q = port_outq(e, port, vl);
+		const struct outq_wait *w = e->wait ? &e->wait[q - e->port] : NULL;
+		const struct outq_cong *v = &e->cong[q - e->port];
 
-		out->backlog_bytes += q->backlog;
+		out->backlog_bytes += backlog_of(e, q);
 		out->vl_xmit_wait_ps[vl] =
 			w ? w->wait_ps + since(e, up && w->queued, w->busy_ps) : out->xmit_wait_ps;
 		out->vl_xmit_time_cong_ps[vl] =

@@ -23,9 +23,9 @@
 /* Adds a credit to its outq. NO_CREDIT is added to outq 0, which no port uses, since a test for it
  * could not be predicted; its sum may overflow.
  */
-static inline void credits_add(struct outq *outq, const uint32_t blocks[N_KINDS], uint32_t index)
+static inline void credits_add(struct port *port, const uint32_t blocks[N_KINDS], uint32_t index)
 {
-	struct outq *q = &outq[index >> KIND_BITS];
+	struct port *q = &port[index >> KIND_BITS];
 
 	q->credits = (int32_t)((uint32_t)q->credits + blocks[index & KIND_MASK]);
 }
@@ -41,13 +41,13 @@ static void drain(struct ibcc_engine *e, struct lane *l)
 	 */
 	uint64_t back = e->credit_ps ? e->credit_ps - 1 : 0;
 	uint64_t end = e->now_ps < back ? 0 : (e->now_ps - back) << TAG_BITS;
-	struct outq *outq = e->outq;
+	struct port *port = e->port;
 
 	for (; at != tail; at++) {
 		v = &ring[at & mask];
 		if (v->due >= end)
 			break;
-		credits_add(outq, blocks, v->with);
+		credits_add(port, blocks, v->with);
 	}
 	l->credit_at = at;
 }
@@ -97,9 +97,8 @@ static void take_out(struct ibcc_engine *e, struct lane *l, uint32_t outq)
 /* An outq has run short of credits: from now on its credits are events. */
 static void begin_short(struct ibcc_engine *e, uint32_t outq)
 {
-	const struct port *p = &e->port[outq / e->n_vls];
+	const struct port *p = port_of(e, outq / e->n_vls);
 
-	e->outq[outq].flags |= OUTQ_SHORT;
 	e->evq.short_of[outq >> 6] |= 1ull << (outq & 63);
 	e->evq.n_short++;
 	for (uint32_t i = 0; i < e->evq.n_credit_lanes; i++) {
@@ -112,7 +111,6 @@ static void begin_short(struct ibcc_engine *e, uint32_t outq)
 
 static void end_short(struct ibcc_engine *e, uint32_t outq)
 {
-	e->outq[outq].flags &= (uint8_t)~OUTQ_SHORT;
 	e->evq.short_of[outq >> 6] &= ~(1ull << (outq & 63));
 	e->evq.n_short--;
 }
@@ -120,13 +118,13 @@ static void end_short(struct ibcc_engine *e, uint32_t outq)
 /* An outq lacks credits for a packet. Looks for some; if there are none, the outq waits for
  * EV_CREDIT.
  */
-bool ibcc_fab_credits_wait(struct ibcc_engine *e, struct outq *q, unsigned int kind)
+bool ibcc_fab_credits_wait(struct ibcc_engine *e, struct port *q, unsigned int kind)
 {
-	uint32_t outq = (uint32_t)(q - e->outq);
+	uint32_t outq = (uint32_t)(q - e->port);
 
 	/* PAUSE has no credits to look for. */
-	if (!(q->flags & OUTQ_SHORT) && !e->eth) {
-		drain_for(e, &e->port[outq / e->n_vls]);
+	if (!is_short(e, outq) && !e->eth) {
+		drain_for(e, port_of(e, outq / e->n_vls));
 		if (q->credits >= (int32_t)e->blocks[kind])
 			return true;
 		begin_short(e, outq);
@@ -135,7 +133,7 @@ bool ibcc_fab_credits_wait(struct ibcc_engine *e, struct outq *q, unsigned int k
 	return false;
 }
 
-void ibcc_fab_credits_met(struct outq *q)
+void ibcc_fab_credits_met(struct port *q)
 {
 	q->flags &= (uint8_t)~OUTQ_WANT;
 }
@@ -144,13 +142,13 @@ void ibcc_fab_credits_met(struct outq *q)
 void ibcc_fab_credits_come(struct ibcc_engine *e, uint32_t index)
 {
 	uint32_t outq = index >> KIND_BITS;
-	struct outq *q = &e->outq[outq];
+	struct port *q = &e->port[outq];
 
-	credits_add(e->outq, e->blocks, index);
+	credits_add(e->port, e->blocks, index);
 	if (q->flags & OUTQ_WANT) {
 		ibcc_fab_credits_met(q);
 		port_look(e, outq / e->n_vls);
-	} else if (q->flags & OUTQ_SHORT && q->credits >= e->plenty) {
+	} else if (q->credits >= e->plenty && is_short(e, outq)) {
 		end_short(e, outq);
 	}
 }
@@ -181,7 +179,7 @@ static void take_back(struct ibcc_engine *e, uint32_t pkt, uint32_t in_port)
 {
 	for (; pkt != NONE; pkt = e->pkt[pkt].next) {
 		const struct pkt *k = &e->pkt[pkt];
-		struct outq *q = port_outq(e, e->peer[in_port], k->vl);
+		struct port *q = port_outq(e, e->peer[in_port], k->vl);
 
 		if (input_of(e, k) == in_port)
 			q->credits -= (int32_t)e->blocks[pkt_kind(k)];
@@ -191,7 +189,7 @@ static void take_back(struct ibcc_engine *e, uint32_t pkt, uint32_t in_port)
 /* A link comes up: its sender's credits are what is free in the receiver's buffer. */
 void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port)
 {
-	const struct port *in = &e->port[in_port];
+	const struct port *in = port_of(e, in_port);
 	bool is_switch = in->flags & PORT_SWITCH;
 	uint32_t peer = e->peer[in_port], size;
 
@@ -199,12 +197,12 @@ void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port)
 		return; /* PAUSE is kept by both ends */
 	size = buffer_bytes(e, in_port);
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
-		struct outq *q = port_outq(e, peer, vl);
+		struct port *q = port_outq(e, peer, vl);
 
 		q->credits = (int32_t)(size / IBCC_LINK_CREDIT_BYTES);
 		q->flags &= (uint8_t)~OUTQ_STARVED;
 		ibcc_fab_credits_met(q);
-		if (q->flags & OUTQ_SHORT)
+		if (is_short(e, peer * e->n_vls + vl))
 			end_short(e, peer * e->n_vls + vl);
 	}
 	if (!is_switch) {

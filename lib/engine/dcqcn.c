@@ -131,7 +131,7 @@ void ibcc_dcqcn_free(struct ibcc_engine *e)
 void ibcc_dcqcn_backlog(struct ibcc_engine *e, uint32_t outq)
 {
 	struct dcqcn_queue *q = &e->dcqcn->queue[outq];
-	double backlog = e->outq[outq].backlog;
+	double backlog = backlog_of(e, &e->port[outq]);
 	uint64_t steps = e->now_ps / q->step_ps;
 
 	if (steps == q->steps)
@@ -148,7 +148,7 @@ static double mark_share(const struct ibcc_engine *e, const struct ibcc_dcqcn_pr
 
 	if (p->percentage) {
 		/* What an idle port takes at once has not been a queue. */
-		queue = e->outq[outq].flags & OUTQ_FRESH ? 0 : e->outq[outq].backlog;
+		queue = e->port[outq].flags & OUTQ_FRESH ? 0 : backlog_of(e, &e->port[outq]);
 		unit = ibcc_fab_mark_reference(e, outq / e->n_vls) / 100.0;
 	}
 	min = p->min * unit;
@@ -166,7 +166,7 @@ void ibcc_dcqcn_mark(struct ibcc_engine *e, uint32_t port, uint32_t outq, struct
 
 	ibcc_dcqcn_backlog(e, outq);
 	if (!profile || k->flags & (PKT_CTRL | PKT_FECN) ||
-	    (d->source_only && e->outq[outq].flags & OUTQ_STARVED))
+	    (d->source_only && e->port[outq].flags & OUTQ_STARVED))
 		return;
 	share = mark_share(e, &d->profile[profile - 1], outq);
 	if (share <= 0 ||
@@ -254,7 +254,7 @@ void ibcc_dcqcn_notified(struct ibcc_engine *e, uint32_t pkt)
 			x->limiter[x->n_limiter++] = (struct ibcc_dcqcn_limiter){ .on = false };
 	}
 	ibcc_dcqcn_cnp(&at(e, port)->rp, &x->limiter[holder(e, k->qp)],
-		       e->speed[e->port[port].speed].rate_mbps, e->now_ps);
+		       e->speed[port_of(e, port)->speed].rate_mbps, e->now_ps);
 }
 
 void ibcc_dcqcn_sent_by(struct ibcc_engine *e, uint32_t qp, unsigned int kind)
@@ -360,7 +360,7 @@ int ibcc_engine_set_dcqcn(struct ibcc_engine *e, uint32_t port, const struct ibc
 	own->shaper_per_lid = m->shaper_per_lid;
 	own->source_only = m->source_only;
 	e->dcqcn->has_own[port] = true;
-	if (!(e->port[port].flags & PORT_SWITCH) && !reacts(own))
+	if (!(port_of(e, port)->flags & PORT_SWITCH) && !reacts(own))
 		end_limiters(e, port);
 	for (unsigned int vl = 0; vl < e->n_vls; vl++)
 		set_averaging(e, port * e->n_vls + vl, own);

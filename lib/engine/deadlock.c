@@ -107,7 +107,7 @@ static bool will_send(const struct search *s, uint32_t outq)
 {
 	const struct ibcc_engine *e = s->e;
 	uint32_t port = outq / e->n_vls, peer = e->peer[port];
-	const struct port *p = &e->port[port];
+	const struct port *p = port_of(e, port);
 	const struct pkt *k = &e->pkt[voq_first(e, outq, voq_turn(e, outq))];
 	uint64_t held;
 
@@ -127,7 +127,7 @@ static uint32_t find_stuck(struct search *s)
 	bool again = true;
 
 	for (uint32_t i = 0; i < e->n_outqs; i++)
-		if (e->port[i / e->n_vls].flags & PORT_SWITCH && e->outq[i].holds)
+		if (port_of(e, i / e->n_vls)->flags & PORT_SWITCH && e->port[i].holds)
 			mark(s, i, true);
 	while (again) {
 		again = false;
@@ -187,7 +187,7 @@ static uint32_t find_circle(struct search *s, uint32_t from, uint32_t *n)
 /* When an outq had sent its last packet. */
 static uint64_t sent_ps(const struct ibcc_engine *e, uint32_t outq)
 {
-	return e->n_vls > 1 ? e->wait[outq].busy_ps : e->port[outq / e->n_vls].busy_ps;
+	return e->n_vls > 1 ? e->wait[outq].busy_ps : port_of(e, outq / e->n_vls)->busy_ps;
 }
 
 static void add(char *buf, size_t len, const char *text)

@@ -96,7 +96,7 @@ bool ibcc_eth_admit(struct ibcc_engine *e, uint32_t pkt)
 {
 	const struct pkt *k = &e->pkt[pkt];
 	uint32_t in_port = input_of(e, k);
-	const struct port *in = &e->port[in_port];
+	const struct port *in = port_of(e, in_port);
 	struct eth_port *x = &e->eth->port[in_port];
 	uint32_t bytes = e->bytes[pkt_kind(k)];
 	bool is_switch = in->flags & PORT_SWITCH;
@@ -119,7 +119,7 @@ bool ibcc_eth_admit(struct ibcc_engine *e, uint32_t pkt)
 
 void ibcc_eth_release(struct ibcc_engine *e, uint32_t in_port, uint32_t bytes, uint64_t t)
 {
-	const struct port *in = &e->port[in_port];
+	const struct port *in = port_of(e, in_port);
 	struct eth_port *x = &e->eth->port[in_port];
 	bool is_switch = in->flags & PORT_SWITCH;
 
@@ -135,7 +135,7 @@ void ibcc_eth_pause(struct ibcc_engine *e, uint32_t index)
 {
 	uint32_t port = index >> 1;
 	struct eth_port *x = &e->eth->port[port];
-	struct outq *q = port_outq(e, port, 0);
+	struct port *q = port_outq(e, port, 0);
 
 	x->paused = index & PAUSE_STOP;
 	if (x->paused) {

@@ -193,7 +193,7 @@ static inline void free_push(struct ibcc_engine *e, struct port *p, struct lane 
 	uint32_t i;
 
 	if (l->tail == l->full && !ibcc_fab_lane_room(e, l)) {
-		p->free_lane = LANE_CALENDAR;
+		p->free_at = LANE_CALENDAR;
 		ibcc_fab_lane_none(e, EV_FREE, v);
 		return;
 	}
@@ -204,23 +204,24 @@ static inline void free_push(struct ibcc_engine *e, struct port *p, struct lane 
 		e->evq.due[l->watch] = live ? v.due : NEVER;
 		l->head += !live;
 	}
-	p->free_lane = l->watch;
-	p->free_at = l->tail;
+	p->free_at = l->tail << LANE_BITS | l->watch;
 	l->tail++;
 }
 
 /* A busy port got something to send: its EV_FREE is not skipped any more. */
 static inline void free_wake(struct ibcc_engine *e, const struct port *p)
 {
-	uint32_t lane = p->free_lane, i;
+	uint32_t lane = p->free_at & (MAX_LANES - 1), at = p->free_at >> LANE_BITS, i;
 	struct lane *l = &e->evq.lane[lane];
+	int32_t skipped; /* by how many places, with LANE_BITS more for the sign of what is left */
 
 	if (lane == LANE_CALENDAR)
 		return;
-	i = p->free_at & l->mask;
+	i = at & l->mask;
 	l->live[i >> 6] |= 1ull << (i & 63);
-	if ((int32_t)(p->free_at - l->head) < 0) {
-		l->head = p->free_at;
+	skipped = (int32_t)((l->head - at) << LANE_BITS);
+	if (skipped > 0) {
+		l->head -= (uint32_t)skipped >> LANE_BITS;
 		e->evq.due[lane] = l->ring[i].due;
 	}
 }

@@ -32,15 +32,14 @@ void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v)
 		v->with = to = route(e, to & ~UNROUTED, k->dlid);
 	o = to & PLACE_MASK;
 	outq = o * e->n_vls;
-	__builtin_prefetch(&e->port[o]);
-	__builtin_prefetch(&e->outq[outq]);
+	__builtin_prefetch(&e->port[outq]);
 	__builtin_prefetch(&e->voq[outq * e->n_slots + slot_of(e, to, k->qp)]);
 }
 
 /* The queue whose turn it is, or the one that was served last if none holds packets. */
 static inline uint32_t turn_ahead(const struct ibcc_engine *e, uint32_t outq)
 {
-	const struct outq *q = &e->outq[outq];
+	const struct port *q = &e->port[outq];
 
 	if (e->far_holds)
 		return q->holds ? voq_turn(e, outq) : q->served;
@@ -85,7 +84,7 @@ void ibcc_fab_hca_soon(struct ibcc_engine *e, uint32_t port)
 	const struct group *g;
 	const struct hca *h;
 
-	__builtin_prefetch(&e->port[port]);
+	__builtin_prefetch(port_of(e, port));
 	h = &e->hca[e->owner[at[0]]];
 	__builtin_prefetch(h);
 	__builtin_prefetch(&h->group);

@@ -33,7 +33,7 @@ static struct hca *group_hca(struct ibcc_engine *e, const struct group *g)
 /* n more entries of a group may be sent: counts them, and wakes a busy port's EV_FREE. */
 static ALWAYS_INLINE void group_count(struct ibcc_engine *e, const struct group *g, uint32_t n)
 {
-	struct port *p = &e->port[g->port];
+	struct port *p = port_of(e, g->port);
 
 	if (g->vl >= e->n_vls)
 		return;
@@ -339,7 +339,7 @@ static ALWAYS_INLINE void throttle(struct ibcc_engine *e, const struct hca *h,
 		qp = pkt_qp(e, k);
 	if (delay && qp != NONE)
 		e->qp[qp].ready_ps =
-			e->now_ps + e->speed[e->port[g->port].speed].pkt_ps[kind] + delay;
+			e->now_ps + e->speed[port_of(e, g->port)->speed].pkt_ps[kind] + delay;
 }
 
 /* In SL mode: no data packet of the group may be sent until the delay after the one that is sent
@@ -354,7 +354,7 @@ static void gate(struct ibcc_engine *e, struct hca *h, struct group *g, unsigned
 	group_uncount(e, g, g->n_ready);
 	g->gated = true;
 	h->data_sls &= (uint16_t) ~(1u << g->sl);
-	evq_push(e, e->port[g->port].busy_ps + delay, EV_GATE, (uint32_t)(g - e->group));
+	evq_push(e, port_of(e, g->port)->busy_ps + delay, EV_GATE, (uint32_t)(g - e->group));
 }
 
 void ibcc_fab_gate_open(struct ibcc_engine *e, uint32_t group)
@@ -585,7 +585,7 @@ static ALWAYS_INLINE uint32_t send_of(struct ibcc_engine *e, uint32_t port, uint
 		struct group *g = &e->group[h->group[__builtin_ctz(m)]];
 
 		if (is_of(g, vls, plain) && front_ready(e, g, &qp) &&
-		    credits_ok(e, &e->outq[outq_index(e, port, g->vl, plain)], DATA) &&
+		    credits_ok(e, &e->port[outq_index(e, port, g->vl, plain)], DATA) &&
 		    (!best || ready_before(&g->ready[1], &best->ready[1]))) {
 			best = g;
 			best_qp = qp;
@@ -616,7 +616,7 @@ uint32_t ibcc_fab_hca_send_vl(struct ibcc_engine *e, uint32_t port, unsigned int
 
 void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port)
 {
-	const struct port *p = &e->port[port];
+	const struct port *p = port_of(e, port);
 
 	if (!p->queued || !(p->flags & PORT_UP))
 		return;

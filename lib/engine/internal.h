@@ -55,26 +55,37 @@ struct pkt {
 
 #define BARE_QP (1u << 31)
 
+/* What is said of a port stands at its VL 0. */
 enum {
 	PORT_SWITCH = 1,
 	PORT_UP = 2,
 	PORT_TO_SWITCH = 4, /* a switch is at the other end */
 	PORT_SENT = 8,      /* has sent, and its EV_FREE has not come yet */
+	OUTQ_WANT = 16,     /* waits for credits */
+	OUTQ_STARVED = 32,  /* had to wait for credits since it last sent */
+	OUTQ_CONG = 64,     /* backlog above the threshold */
+	OUTQ_FRESH = 128,   /* all its packets came at this time; its port has not chosen yet */
 };
 #define PORT_SENT_SHIFT 3u
 _Static_assert(1u << PORT_SENT_SHIFT == PORT_SENT, "one bit");
 
-/* A port as a sender: its link, its counters, its XmitWait. */
+/* The sending side of a port and VL, which fills a line of the cache: nearly all that a packet
+ * needs of its output. The first half is the port's, and in use at its VL 0 only: its link, its
+ * counters, its XmitWait.
+ */
 struct port {
 	_Alignas(LINE_BYTES) uint64_t busy_ps; /* it sends until then */
 	uint64_t tx[OTHER];                    /* packets sent: all data packets; ACKs and CNPs */
 	uint64_t wait_ps;                      /* XmitWait until then, see outq_add() */
-	uint32_t to;     /* where its packets arrive: a place and a slot there (struct place) */
-	uint32_t queued; /* entries that could be sent, on all VLs */
+	uint32_t to;      /* where its packets arrive: a place and a slot there (struct place) */
+	uint32_t queued;  /* entries that could be sent, on all VLs */
+	uint32_t free_at; /* the place of its last EV_FREE, and in LANE_BITS its lane (evq.h) */
 	uint16_t speed;
-	uint8_t flags, rr_vl;
-	uint8_t free_lane; /* the lane of its last EV_FREE, and the place there (evq.h) */
-	uint32_t free_at;
+	uint8_t flags;   /* PORT_*, and OUTQ_* of the VL */
+	uint8_t served;  /* the VL's VOQ that was served last */
+	uint64_t holds;  /* which VOQs hold packets (voq.h) */
+	int32_t credits; /* blocks */
+	int32_t room;    /* bytes that its VOQs may take until it is congested; below 0, it is */
 };
 
 /* Packets of a port that have arrived at the other end of its link, as in `tx`: the lower halves,
@@ -96,29 +107,11 @@ struct place {
 #define SLOT_MASK  0xffu
 #define PLACE_MASK ((1u << SLOT_SHIFT) - 1)
 
-enum {
-	OUTQ_WANT = 1,     /* waits for credits */
-	OUTQ_STARVED = 2,  /* had to wait for credits since it last sent */
-	OUTQ_CONG = 4,     /* backlog above the threshold */
-	OUTQ_UNMASKED = 8, /* Victim_Mask: marks also without credits */
-	OUTQ_SHORT = 16,   /* in evq.short_of */
-	OUTQ_FRESH = 32,   /* all its packets came at this time; its port has not chosen yet */
-};
-
-/* The sending side of a port and VL. */
-struct outq {
-	_Alignas(LINE_BYTES / 2) int32_t credits; /* blocks */
-	uint32_t backlog;                         /* bytes in all VOQs of this output and VL */
-	uint32_t mark_on;                         /* backlog that makes it congested */
-	uint8_t served;                           /* the VOQ that was served last */
-	uint8_t flags;                            /* OUTQ_* */
-	uint64_t holds;                           /* which VOQs hold packets (voq.h) */
-};
-
 /* XmitWait of one VL, as struct port has it for all. Not in use where there is one VL. */
 struct outq_wait {
 	uint64_t busy_ps, wait_ps;
 	uint32_t queued; /* entries that could be sent */
+	uint8_t rr_vl;   /* at VL 0: the VL whose turn it is */
 };
 
 /* Bits of a mask of VOQs; words that hold the mask of the largest switch (256 VOQs). */
@@ -156,10 +149,12 @@ struct other_bytes {
 /* Marking of an output and VL (mark.c). */
 struct outq_cong {
 	uint64_t cong_ps, since_ps;
-	uint64_t rng;       /* draws `skip` */
-	uint32_t off, skip; /* backlog that ends it; eligible packets to pass before a mark */
-	uint16_t rate;      /* Marking_Rate */
-	uint8_t blocks;     /* Packet_Size: smaller packets are not marked; 64 bytes */
+	uint64_t rng;     /* draws `skip` */
+	uint32_t on, off; /* backlogs: more begins it, this one ends it */
+	uint32_t skip;    /* eligible packets to pass before a mark */
+	uint16_t rate;    /* Marking_Rate */
+	uint8_t blocks;   /* Packet_Size: smaller packets are not marked; 64 bytes */
+	bool victims;     /* Victim_Mask: marks also without credits */
 };
 
 /* What follows when a port sends a packet: the port is free again, and the packet arrives. */
@@ -335,12 +330,11 @@ struct ibcc_engine {
 	uint64_t now_ps;
 	struct cell *cell;
 	struct pkt *pkt;
-	struct port *port;
+	struct port *port;       /* by port and VL */
 	uint32_t *peer;          /* by port: the other end of its link, or NONE */
 	uint32_t *owner;         /* by port: index of its switch or HCA */
 	struct arrived *arrived; /* by port that sends */
 	struct place *place;
-	struct outq *outq;
 	struct voq *voq;
 	uint64_t *far_holds; /* FAR_WORDS by outq, if there are more than VOQ_WORD VOQs; or NULL */
 	/* VOQs of an output and VL; what of a packet's input and queue pair chooses among them. */
@@ -409,7 +403,6 @@ _Static_assert(offsetof(struct flow, fecn) == 2 * LINE_BYTES, "two lines of a fl
 _Static_assert(sizeof(struct group) == LINE_BYTES, "a group fills a line");
 _Static_assert(sizeof(struct port) == LINE_BYTES, "a port fills a line");
 _Static_assert(LINE_BYTES % sizeof(struct arrived) == 0, "none lies across two lines");
-_Static_assert(sizeof(struct outq) == LINE_BYTES / 2, "two outqs fill a line");
 
 /* Chooses one of two without a branch, for choices that the processor cannot predict. */
 static inline uint64_t either(bool first, uint64_t a, uint64_t b)
@@ -426,9 +419,21 @@ static inline unsigned int pkt_kind(const struct pkt *p)
 	return other ? other + CTRL : p->flags & PKT_CTRL;
 }
 
-static inline struct outq *port_outq(const struct ibcc_engine *e, uint32_t port, unsigned int vl)
+static inline struct port *port_outq(const struct ibcc_engine *e, uint32_t port, unsigned int vl)
 {
-	return &e->outq[port * e->n_vls + vl];
+	return &e->port[port * e->n_vls + vl];
+}
+
+/* What is said of a port, not of a VL. */
+static inline struct port *port_of(const struct ibcc_engine *e, uint32_t port)
+{
+	return port_outq(e, port, 0);
+}
+
+/* Bytes in all VOQs of an output and VL. */
+static inline uint32_t backlog_of(const struct ibcc_engine *e, const struct port *q)
+{
+	return e->cong[q - e->port].on - (uint32_t)q->room;
 }
 
 /* The buffer of an input port, of each VL. */
@@ -436,8 +441,8 @@ static inline uint32_t buffer_bytes(const struct ibcc_engine *e, uint32_t in_por
 {
 	uint32_t owner = e->owner[in_port];
 
-	return e->port[in_port].flags & PORT_SWITCH ? e->sw[owner].buffer_bytes
-						    : e->hca[owner].buffer_bytes;
+	return port_of(e, in_port)->flags & PORT_SWITCH ? e->sw[owner].buffer_bytes
+							: e->hca[owner].buffer_bytes;
 }
 
 /* The input port that a packet arrives at or waits in. */
@@ -478,7 +483,7 @@ int ibcc_fab_lids_reserve(struct ibcc_engine *e, uint32_t n);
 /* credits.c */
 void ibcc_fab_credits_init(struct ibcc_engine *e, uint32_t in_port);
 /* The outq no longer waits for credits. */
-void ibcc_fab_credits_met(struct outq *q);
+void ibcc_fab_credits_met(struct port *q);
 /* Discards the credits that are under way to a port: its link was down. */
 void ibcc_fab_credits_forget(struct ibcc_engine *e, uint32_t port);
 /* Adds all credits that have come to their outqs. */
@@ -546,7 +551,7 @@ void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port);
 /* Bytes that thresholds of a switch's port are shares of. */
 uint32_t ibcc_fab_mark_reference(const struct ibcc_engine *e, uint32_t port);
 uint32_t ibcc_fab_mark_gap(struct outq_cong *v);
-void ibcc_fab_cong_set(struct ibcc_engine *e, uint32_t port, struct outq *q, bool on);
+void ibcc_fab_cong_set(struct ibcc_engine *e, uint32_t port, struct port *q, bool on);
 
 /* cclog.c */
 void ibcc_fab_log_mark(struct ibcc_engine *e, uint32_t port, const struct pkt *p);

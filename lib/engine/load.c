@@ -49,7 +49,7 @@ static int load_event(struct ibcc_engine *e, const struct ibcc_event_spec *v, co
 	}
 	port = v->port ? ibcc_topo_port_index(e->topo, node, v->port) : find_ca_port(e, v->node);
 	if (port == IBCC_NONE ||
-	    (v->kind == IBCC_EVENT_SINK_RATE ? !!(e->port[port].flags & PORT_SWITCH)
+	    (v->kind == IBCC_EVENT_SINK_RATE ? !!(port_of(e, port)->flags & PORT_SWITCH)
 					     : e->peer[port] == NONE)) {
 		*bad = v->node;
 		return -ENOENT;

@@ -14,10 +14,10 @@
 #include "tx.h"
 
 /* Begins or ends congested state, and counts its time for the VL and the port. */
-void ibcc_fab_cong_set(struct ibcc_engine *e, uint32_t port, struct outq *q, bool on)
+void ibcc_fab_cong_set(struct ibcc_engine *e, uint32_t port, struct port *q, bool on)
 {
 	struct port_stat *s = &e->stat[port];
-	struct outq_cong *v = &e->cong[q - e->outq];
+	struct outq_cong *v = &e->cong[q - e->port];
 
 	if (on) {
 		q->flags |= OUTQ_CONG;
@@ -38,11 +38,12 @@ uint32_t ibcc_fab_mark_reference(const struct ibcc_engine *e, uint32_t port)
 					     : buffer_bytes(e, port);
 }
 
+/* The backlog that a Threshold allows; of 0, more than there ever is. */
 static uint32_t threshold_bytes(const struct ibcc_engine *e, uint32_t port, unsigned int threshold)
 {
-	uint64_t ref = ibcc_fab_mark_reference(e, port);
+	uint64_t bytes = (16 - threshold) * (uint64_t)ibcc_fab_mark_reference(e, port) / 16;
 
-	return threshold ? (uint32_t)((16 - threshold) * ref / 16) : UINT32_MAX;
+	return threshold && bytes < INT32_MAX ? (uint32_t)bytes : INT32_MAX;
 }
 
 /* Each output and VL has a random generator of its own, which a new Marking_Rate restarts. So
@@ -79,26 +80,24 @@ void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port)
 		rate = el->Cong_Parm_Marking_Rate;
 	}
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
-		struct outq *q = port_outq(e, port, vl);
-		struct outq_cong *v = &e->cong[q - e->outq];
+		struct port *q = port_outq(e, port, vl);
+		struct outq_cong *v = &e->cong[q - e->port];
+		uint32_t backlog = backlog_of(e, q);
 
-		q->mark_on = threshold_bytes(e, port, threshold);
-		v->off =
-			(uint32_t)((uint64_t)q->mark_on * e->model.mark_hysteresis_permille / 1000);
+		v->on = threshold_bytes(e, port, threshold);
+		q->room = (int32_t)(v->on - backlog);
+		v->off = (uint32_t)((uint64_t)v->on * e->model.mark_hysteresis_permille / 1000);
 		v->blocks = (uint8_t)size;
+		v->victims = ibcc_cc_mask_test(&s->cc.Victim_Mask, num);
 		if (v->rate != rate) {
 			v->rate = rate;
 			v->rng = mark_seed(e, (uint32_t)(v - e->cong));
 			v->skip = ibcc_fab_mark_gap(v);
 		}
-		if (ibcc_cc_mask_test(&s->cc.Victim_Mask, num))
-			q->flags |= OUTQ_UNMASKED;
-		else
-			q->flags &= (uint8_t)~OUTQ_UNMASKED;
 		if (q->flags & OUTQ_CONG) {
-			if (!threshold || q->backlog <= v->off)
+			if (!threshold || backlog <= v->off)
 				ibcc_fab_cong_set(e, port, q, false);
-		} else if (q->backlog > q->mark_on) {
+		} else if (q->room < 0) {
 			ibcc_fab_cong_set(e, port, q, true);
 		}
 	}

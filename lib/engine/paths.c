@@ -24,7 +24,7 @@ static uint32_t peer_switch(const struct ibcc_engine *e, uint32_t port)
 {
 	uint32_t peer = e->peer[port];
 
-	return peer != NONE && e->port[peer].flags & PORT_SWITCH ? e->owner[peer] : NONE;
+	return peer != NONE && port_of(e, peer)->flags & PORT_SWITCH ? e->owner[peer] : NONE;
 }
 
 /* Hops from each switch to switch `from`; `queue` has room for n_sw entries. */
@@ -92,7 +92,7 @@ static int find_leaves(struct ibcc_engine *e)
 		for (unsigned int p = 1; p <= e->sw[i].n_ports; p++) {
 			uint32_t peer = e->peer[e->sw[i].first_port + p];
 
-			leaf = leaf || (peer != NONE && !(e->port[peer].flags & PORT_SWITCH));
+			leaf = leaf || (peer != NONE && !(port_of(e, peer)->flags & PORT_SWITCH));
 		}
 		if (leaf)
 			x->leaf_sw[x->n_leaves++] = i;
@@ -161,7 +161,7 @@ void ibcc_paths_map(struct ibcc_engine *e)
 		for (unsigned int p = 1; p <= s->n_ports; p++) {
 			uint32_t hca = e->peer[s->first_port + p];
 
-			if (hca == NONE || e->port[hca].flags & PORT_SWITCH)
+			if (hca == NONE || port_of(e, hca)->flags & PORT_SWITCH)
 				continue;
 			for (uint32_t i = 0; i < e->lid[hca].n; i++)
 				x->leaf_of[e->lid[hca].first + i] = leaf;
@@ -177,19 +177,19 @@ static uint32_t pick_up(struct ibcc_engine *e, const struct path_set *set, uint3
 	uint32_t n = 0, at;
 
 	for (uint32_t i = 0; i < set->n; i++)
-		n += !!(e->port[first_port + num[i]].flags & PORT_UP);
+		n += !!(port_of(e, first_port + num[i])->flags & PORT_UP);
 	if (!n)
 		return NONE;
 	at = ibcc_rng_below(&e->paths->rng, n);
 	for (uint32_t i = 0;; i++)
-		if (e->port[first_port + num[i]].flags & PORT_UP && !at--)
+		if (port_of(e, first_port + num[i])->flags & PORT_UP && !at--)
 			return first_port + num[i];
 }
 
 /* An output's load: the packets that wait, and the one that is being sent. */
 static uint32_t load(const struct ibcc_engine *e, uint32_t port)
 {
-	const struct port *p = &e->port[port];
+	const struct port *p = port_of(e, port);
 
 	return p->queued + (p->busy_ps > e->now_ps);
 }
@@ -204,7 +204,7 @@ static uint32_t pick_least(const struct ibcc_engine *e, const struct path_set *s
 		uint32_t port = first_port + e->paths->port[set->first + at];
 
 		at = at + 1 < set->n ? at + 1 : 0;
-		if (!(e->port[port].flags & PORT_UP))
+		if (!(port_of(e, port)->flags & PORT_UP))
 			continue;
 		if (best == NONE || load(e, port) < load(e, best))
 			best = port;
@@ -219,7 +219,7 @@ static uint32_t pick_next(const struct ibcc_engine *e, const struct path_set *se
 	for (uint32_t i = 0; i < set->n; i++) {
 		uint32_t port = first_port + e->paths->port[set->first + (*turn)++ % set->n];
 
-		if (e->port[port].flags & PORT_UP)
+		if (port_of(e, port)->flags & PORT_UP)
 			return port;
 	}
 	return NONE;
@@ -237,7 +237,7 @@ static uint32_t pick_new(struct ibcc_engine *e, const struct path_set *set, uint
 	if (e->model.routing == IBCC_ROUTING_ADAPTIVE)
 		return pick_least(e, set, first_port, at);
 	port = first_port + x->port[set->first + at];
-	return e->port[port].flags & PORT_UP ? port : pick_up(e, set, first_port);
+	return port_of(e, port)->flags & PORT_UP ? port : pick_up(e, set, first_port);
 }
 
 /* What a switch remembers of a packet's queue pair. Data and answers go opposite ways and are kept
@@ -255,7 +255,7 @@ static struct path_keep *keep_of(const struct fab_paths *x, uint32_t sw, const s
  */
 static bool may_change(const struct ibcc_engine *e, const struct path_keep *p, uint32_t set)
 {
-	if (!p->out || p->set != set || !(e->port[p->out].flags & PORT_UP))
+	if (!p->out || p->set != set || !(port_of(e, p->out)->flags & PORT_UP))
 		return true;
 	return !p->left && e->now_ps - p->last_ps >= e->model.path_gap_ps;
 }

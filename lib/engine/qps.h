@@ -68,7 +68,7 @@ static inline uint32_t path_end(const struct ibcc_engine *e, uint32_t port)
 
 	if (e->ends_are_hcas)
 		return e->owner[port];
-	return peer != NONE && e->port[peer].flags & PORT_SWITCH ? e->owner[peer] : NONE;
+	return peer != NONE && port_of(e, peer)->flags & PORT_SWITCH ? e->owner[peer] : NONE;
 }
 
 /* The SL of packets from a channel adapter's port to another's, where paths have SLs. */

@@ -70,7 +70,7 @@ uint64_t ibcc_fab_delay_ps(const struct ibcc_engine *e, const struct hca *h, con
 	uint16_t ccti = (uint16_t)index_of(e, g, fall);
 	uint16_t entry = h->cc->cct.entry[ccti < h->cc->cct.limit ? ccti : h->cc->cct.limit];
 
-	return (e->speed[e->port[g->port].speed].pkt_ps[kind] >> ibcc_cct_entry_shift(entry)) *
+	return (e->speed[port_of(e, g->port)->speed].pkt_ps[kind] >> ibcc_cct_entry_shift(entry)) *
 	       ibcc_cct_entry_mult(entry);
 }
 
@@ -103,7 +103,7 @@ void ibcc_fab_becn(struct ibcc_engine *e, uint32_t pkt)
 
 static struct hca *find_hca(struct ibcc_engine *e, uint32_t port)
 {
-	if (port >= e->n_ports || e->port[port].flags & PORT_SWITCH)
+	if (port >= e->n_ports || port_of(e, port)->flags & PORT_SWITCH)
 		return NULL;
 	return &e->hca[e->owner[port]];
 }

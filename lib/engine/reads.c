@@ -68,7 +68,7 @@ static bool find_in(const struct ibcc_engine *e, uint32_t head, struct reads_cho
 
 void ibcc_reads_choose(const struct ibcc_engine *e, uint32_t outq, struct reads_choice *c)
 {
-	*c = (struct reads_choice){ .slot = e->outq[outq].served };
+	*c = (struct reads_choice){ .slot = e->port[outq].served };
 	for (uint32_t i = 0; i < e->n_slots; i++) {
 		c->slot = c->slot + 1 < e->n_slots ? c->slot + 1 : 0;
 		if (find_in(e, voq_first(e, outq, c->slot), c))

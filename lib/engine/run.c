@@ -21,11 +21,11 @@
 static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint32_t i)
 {
 	switch (kind) {
-	case EV_ARRIVE: ibcc_fab_arrive(e, i, e->port[e->pkt[i].from].to | UNROUTED); break;
+	case EV_ARRIVE: ibcc_fab_arrive(e, i, port_of(e, e->pkt[i].from)->to | UNROUTED); break;
 	case EV_DELIVER: ibcc_fab_hca_arrive(e, i); break;
 	case EV_QUIET: break; /* not in the calendar */
 	case EV_FREE:
-		if (port_free(e, &e->port[i]))
+		if (port_free(e, port_of(e, i)))
 			port_look(e, i);
 		break;
 	case EV_CREDIT: ibcc_fab_credits_come(e, i); break;
@@ -51,7 +51,8 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 #define NEAR    STEP
 #define HCA_FAR 40u
 
-static inline void fetch_arrival(const struct ibcc_engine *e, const struct lane *l)
+static ALWAYS_INLINE void fetch_arrival(const struct ibcc_engine *e, const struct lane *l,
+					bool plain)
 {
 	const struct coming *far = lane_ahead(l, FAR);
 
@@ -60,17 +61,15 @@ static inline void fetch_arrival(const struct ibcc_engine *e, const struct lane 
 		ibcc_fab_arrive_later(e, lane_ahead(l, MID));
 		ibcc_fab_arrive_soon(e, lane_ahead(l, NEAR));
 	} else {
-		__builtin_prefetch(&e->port[far->with & PLACE_MASK]);
-		__builtin_prefetch(port_outq(e, far->with & PLACE_MASK, 0));
+		__builtin_prefetch(port_at(e, far->with & PLACE_MASK, plain));
 	}
 }
 
-static inline void fetch_free(struct ibcc_engine *e, const struct lane *l)
+static ALWAYS_INLINE void fetch_free(struct ibcc_engine *e, const struct lane *l, bool plain)
 {
 	uint32_t far = lane_ahead(l, FAR)->index;
 
-	__builtin_prefetch(&e->port[far]);
-	__builtin_prefetch(port_outq(e, far, 0));
+	__builtin_prefetch(port_at(e, far, plain));
 	if (!e->far_apart)
 		return;
 	ibcc_fab_free_later(e, lane_ahead(l, MID)->index);
@@ -105,18 +104,18 @@ static ALWAYS_INLINE void handle_lane(struct ibcc_engine *e, uint32_t tag, bool 
 	if (lane == LANE_ARRIVE) {
 		uint32_t to = lane_ahead(l, 0)->with;
 
-		fetch_arrival(e, l);
+		fetch_arrival(e, l, plain);
 		arrive(e, lane_pop(&e->evq, lane), to, plain);
 	} else if (l->event == EV_FREE) {
-		fetch_free(e, l);
+		fetch_free(e, l, plain);
 		port = free_pop(&e->evq, lane);
-		if (!port_free(e, &e->port[port]))
+		if (!port_free(e, port_at(e, port, plain)))
 			return;
 		if (tag & TAG_OF_HCA)
 			ibcc_fab_hca_send(e, port);
 		else if (!plain)
 			ibcc_fab_switch_send(e, port);
-		else if (e->port[port].queued)
+		else if (port_at(e, port, plain)->queued)
 			send_vl(e, port, 0, true);
 	} else {
 		fetch_delivery(e, l);
@@ -124,7 +123,8 @@ static ALWAYS_INLINE void handle_lane(struct ibcc_engine *e, uint32_t tag, bool 
 	}
 }
 
-/* Runs until a time; `plain` as in tx.h. For the plain model, what a switch does is part of the loop.
+/* Runs until a time; `plain` as in tx.h. For the plain model, what a switch does is part of the
+ * loop.
  */
 static ALWAYS_INLINE int run(struct ibcc_engine *e, uint64_t until_ps, bool plain)
 {

@@ -191,7 +191,7 @@ static int take_credit_back(void *arg, uint64_t t, enum ibcc_fab_event kind, uin
 	const struct ibcc_engine *e = arg;
 
 	if (kind == EV_CREDIT && *index != NO_CREDIT && t > e->now_ps + e->credit_ps &&
-	    !(e->port[(*index >> KIND_BITS) / e->n_vls].flags & PORT_TO_SWITCH))
+	    !(port_of(e, (*index >> KIND_BITS) / e->n_vls)->flags & PORT_TO_SWITCH))
 		*index = NO_CREDIT;
 	return 0;
 }

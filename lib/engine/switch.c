@@ -21,12 +21,12 @@
  * bit of Victim_Mask is set. ACKs, CNPs, marked packets and packets below Packet_Size do not count;
  * of the others, Marking_Rate on the mean pass between two marks.
  */
-void ibcc_fab_mark_maybe(struct ibcc_engine *e, uint32_t port, struct outq *q, struct pkt *k,
+void ibcc_fab_mark_maybe(struct ibcc_engine *e, uint32_t port, struct port *q, struct pkt *k,
 			 unsigned int kind)
 {
-	struct outq_cong *v = &e->cong[q - e->outq];
+	struct outq_cong *v = &e->cong[q - e->port];
 
-	if (!(q->flags & OUTQ_UNMASKED) && q->flags & OUTQ_STARVED)
+	if (!v->victims && q->flags & OUTQ_STARVED)
 		return;
 	/* By bytes, as packets have no blocks of credits with PAUSE. */
 	if (k->flags & (PKT_CTRL | PKT_FECN) ||
@@ -51,7 +51,7 @@ uint32_t ibcc_fab_switch_send_vl(struct ibcc_engine *e, uint32_t port, unsigned 
 static void crowded_all(struct ibcc_engine *e, uint32_t port)
 {
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
-		struct outq *q = port_outq(e, port, vl);
+		struct port *q = port_outq(e, port, vl);
 
 		q->flags &= (uint8_t)~OUTQ_FRESH;
 		crowded(e, port, q);
@@ -61,15 +61,16 @@ static void crowded_all(struct ibcc_engine *e, uint32_t port)
 /* Sends a packet of the first VL in turn that may send. */
 static void send_in_turn(struct ibcc_engine *e, uint32_t port)
 {
-	struct port *p = &e->port[port];
-	unsigned int vl = p->rr_vl;
+	uint8_t *turn = e->wait ? &e->wait[port * e->n_vls].rr_vl : NULL;
+	unsigned int vl = turn ? *turn : 0;
 
 	for (unsigned int i = 0; i < e->n_vls; i++, vl++) {
 		if (vl >= e->n_vls)
 			vl = 0;
 		if (!ibcc_fab_switch_send_vl(e, port, vl))
 			continue;
-		p->rr_vl = next_vl(e, vl);
+		if (turn)
+			*turn = next_vl(e, vl);
 		return;
 	}
 }
@@ -85,7 +86,7 @@ static void send_any(struct ibcc_engine *e, uint32_t port)
 
 void ibcc_fab_switch_send(struct ibcc_engine *e, uint32_t port)
 {
-	const struct port *p = &e->port[port];
+	const struct port *p = port_of(e, port);
 
 	if (!p->queued || port_busy(e, p))
 		return;
@@ -110,7 +111,7 @@ bool ibcc_fab_hold(struct ibcc_engine *e, uint32_t pkt, const struct port *out)
 {
 	struct pkt *k = &e->pkt[pkt];
 	unsigned int kind = pkt_kind(k);
-	uint64_t in_ps = e->speed[e->port[k->from].speed].pkt_ps[kind];
+	uint64_t in_ps = e->speed[port_of(e, k->from)->speed].pkt_ps[kind];
 	uint64_t ready_ps = e->stores ? 0 : e->speed[out->speed].pkt_ps[kind];
 
 	if (k->flags & PKT_HELD) { /* it has waited, by the rates of that time */
@@ -131,7 +132,7 @@ void ibcc_fab_routes_forget(struct ibcc_engine *e)
 	for (uint32_t i = l->head; i != l->tail; i++) {
 		struct coming *v = &l->ring[i & l->mask];
 
-		v->with = e->port[e->pkt[v->index].from].to | UNROUTED;
+		v->with = port_of(e, e->pkt[v->index].from)->to | UNROUTED;
 	}
 }
 
@@ -154,7 +155,7 @@ void ibcc_fab_arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t to)
 void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port)
 {
 	for (unsigned int vl = 0; vl < e->n_vls; vl++) {
-		struct outq *q = port_outq(e, port, vl);
+		struct port *q = port_outq(e, port, vl);
 
 		while (q->holds) {
 			uint32_t outq = port * e->n_vls + vl, slot = voq_turn(e, outq);

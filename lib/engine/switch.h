@@ -12,7 +12,7 @@
 #include "voq.h"
 
 /* switch.c: marks a packet that leaves an output in congested state, if it is its turn. */
-void ibcc_fab_mark_maybe(struct ibcc_engine *e, uint32_t port, struct outq *q, struct pkt *k,
+void ibcc_fab_mark_maybe(struct ibcc_engine *e, uint32_t port, struct port *q, struct pkt *k,
 			 unsigned int kind);
 /* Drops a packet that is in an input's buffer, and gives its place free. */
 void ibcc_fab_discard(struct ibcc_engine *e, uint32_t pkt);
@@ -22,10 +22,10 @@ bool ibcc_fab_hold(struct ibcc_engine *e, uint32_t pkt, const struct port *out);
 unsigned int ibcc_fab_mapped_vl(const struct ibcc_engine *e, const struct pkt *k, uint32_t out);
 
 /* Bytes leave an output's queues, which may end congested state. */
-static inline void backlog_sub(struct ibcc_engine *e, uint32_t port, struct outq *q, uint32_t bytes)
+static inline void backlog_sub(struct ibcc_engine *e, uint32_t port, struct port *q, uint32_t bytes)
 {
-	q->backlog -= bytes;
-	if (q->flags & OUTQ_CONG && q->backlog <= e->cong[q - e->outq].off)
+	q->room += (int32_t)bytes;
+	if (q->flags & OUTQ_CONG && backlog_of(e, q) <= e->cong[q - e->port].off)
 		ibcc_fab_cong_set(e, port, q, false);
 }
 
@@ -41,7 +41,7 @@ static ALWAYS_INLINE uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsi
 				      bool plain)
 {
 	uint32_t outq = outq_index(e, port, vl, plain), slot, pkt;
-	struct outq *q = &e->outq[outq];
+	struct port *q = &e->port[outq];
 	struct pkt *k;
 	unsigned int kind;
 
@@ -67,9 +67,9 @@ static ALWAYS_INLINE uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsi
 }
 
 /* Begins congested state if the backlog of an output and VL is above the threshold. */
-static ALWAYS_INLINE void crowded(struct ibcc_engine *e, uint32_t port, struct outq *q)
+static ALWAYS_INLINE void crowded(struct ibcc_engine *e, uint32_t port, struct port *q)
 {
-	if (q->backlog > q->mark_on && !(q->flags & OUTQ_CONG))
+	if (q->room < 0 && !(q->flags & OUTQ_CONG))
 		ibcc_fab_cong_set(e, port, q, true);
 }
 
@@ -78,7 +78,7 @@ static ALWAYS_INLINE void crowded(struct ibcc_engine *e, uint32_t port, struct o
  * whose packet ends just now need not wait for its EV_FREE here: most packets pass right behind
  * another.
  */
-static ALWAYS_INLINE bool may_pass(struct ibcc_engine *e, const struct port *out, struct outq *q,
+static ALWAYS_INLINE bool may_pass(struct ibcc_engine *e, const struct port *out, struct port *q,
 				   unsigned int kind, bool plain)
 {
 	/* The sign of both, as a compiler makes two branches of two comparisons. */
@@ -106,7 +106,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t t
 	unsigned int kind = kind_of(k, plain), vl;
 	bool held = k->flags & PKT_HELD;
 	struct port *out;
-	struct outq *q;
+	struct port *q;
 	uint32_t o, outq;
 
 	if (k->flags & PKT_LOST) {
@@ -125,7 +125,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t t
 	if (to & UNROUTED)
 		to = route(e, to & ~UNROUTED, k->dlid);
 	o = to & PLACE_MASK;
-	if (!(e->port[o].flags & PORT_UP))
+	if (!(port_at(e, o, plain)->flags & PORT_UP))
 		o = NONE;
 	if (!plain && e->paths)
 		o = ibcc_paths_pick(e, e->owner[input_of(e, k)], k, o);
@@ -133,8 +133,8 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t t
 		ibcc_fab_discard(e, pkt);
 		return;
 	}
-	out = &e->port[o];
-	if ((held || (e->n_rates > 1 && e->port[k->from].speed != out->speed) ||
+	out = port_at(e, o, plain);
+	if ((held || (e->n_rates > 1 && port_at(e, k->from, plain)->speed != out->speed) ||
 	     (!plain && e->stores)) &&
 	    ibcc_fab_hold(e, pkt, out))
 		return;
@@ -145,10 +145,10 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t t
 		return;
 	}
 	outq = outq_index(e, o, vl, plain);
-	q = &e->outq[outq];
+	q = &e->port[outq];
 	if (may_pass(e, out, q, kind, plain)) {
-		if (!plain)
-			out->rr_vl = next_vl(e, vl);
+		if (!plain && e->wait)
+			e->wait[o * e->n_vls].rr_vl = next_vl(e, vl);
 		if (!plain && e->dcqcn)
 			ibcc_dcqcn_mark(e, o, outq, k);
 		q->served = (uint8_t)slot_of(e, to, k->qp);
@@ -161,7 +161,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t t
 	voq_put(e, outq, slot_of(e, to, k->qp), pkt);
 	if (!plain && e->dcqcn)
 		ibcc_dcqcn_backlog(e, outq);
-	q->backlog += e->bytes[kind];
+	q->room -= (int32_t)e->bytes[kind];
 	if (plain || !(q->flags & OUTQ_FRESH))
 		crowded(e, o, q);
 	if (!plain && e->eth && e->eth->point)

@@ -345,12 +345,12 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 	int rc, kind;
 
 	if (src_port >= e->n_ports || src_port == dst_port || s->sl >= 16 ||
-	    e->port[src_port].flags & PORT_SWITCH || e->peer[src_port] == NONE)
+	    port_of(e, src_port)->flags & PORT_SWITCH || e->peer[src_port] == NONE)
 		return -EINVAL;
 	if (dst_port == IBCC_NONE && e->model.endpoint != IBCC_ENDPOINT_DATAGRAM)
 		return -EINVAL;
 	if (dst_port != IBCC_NONE &&
-	    (*s->not_to || dst_port >= e->n_ports || e->port[dst_port].flags & PORT_SWITCH))
+	    (*s->not_to || dst_port >= e->n_ports || port_of(e, dst_port)->flags & PORT_SWITCH))
 		return -EINVAL;
 	if ((paced && !s->load_permille && !s->rate_mbps) ||
 	    (s->stop_ps && s->stop_ps <= s->start_ps) || (s->off_ps && !s->on_ps))
@@ -369,7 +369,8 @@ int ibcc_engine_add_flow(struct ibcc_engine *e, const struct ibcc_flow_spec *s, 
 	if (paced && s->rate_mbps)
 		f.gap_ps = ibcc_link_packet_ps(e->bytes[kind], s->rate_mbps);
 	else if (paced)
-		f.gap_ps = e->speed[e->port[src_port].speed].pkt_ps[kind] * 1000 / s->load_permille;
+		f.gap_ps = e->speed[port_of(e, src_port)->speed].pkt_ps[kind] * 1000 /
+			   s->load_permille;
 	if (ibcc_fab_grow(&e->flow, &e->cap_flow, e->n_flow + 1, sizeof(*e->flow)) ||
 	    ibcc_fab_grow(&e->spec, &e->cap_spec, e->n_flow + 1, sizeof(*e->spec)) ||
 	    ibcc_fab_reserve(e, 16, 0))

@@ -22,6 +22,11 @@ static ALWAYS_INLINE uint32_t outq_index(const struct ibcc_engine *e, uint32_t p
 	return plain ? port : port * e->n_vls + vl;
 }
 
+static ALWAYS_INLINE struct port *port_at(const struct ibcc_engine *e, uint32_t port, bool plain)
+{
+	return &e->port[outq_index(e, port, 0, plain)];
+}
+
 /* In the plain model, a flag tells the kinds apart. */
 static ALWAYS_INLINE unsigned int kind_of(const struct pkt *k, bool plain)
 {
@@ -36,7 +41,7 @@ static inline uint64_t later(uint64_t a, uint64_t b)
 /* A port may have something that it can send now. While it sends, its EV_FREE will look. */
 static inline void port_look(struct ibcc_engine *e, uint32_t port)
 {
-	if (e->port[port].flags & PORT_SWITCH)
+	if (port_of(e, port)->flags & PORT_SWITCH)
 		ibcc_fab_switch_send(e, port);
 	else
 		ibcc_fab_hca_send(e, port);
@@ -63,7 +68,7 @@ static ALWAYS_INLINE void outq_add(struct ibcc_engine *e, uint32_t port, unsigne
 				   uint32_t n, bool plain)
 {
 	struct outq_wait *w = wait_of(e, port, vl, plain);
-	struct port *p = &e->port[port];
+	struct port *p = port_at(e, port, plain);
 
 	p->wait_ps -= either(p->queued, 0, idle_ps(e, p->busy_ps));
 	p->queued += n;
@@ -78,7 +83,7 @@ static inline void outq_hold(struct ibcc_engine *e, uint32_t port, unsigned int 
 {
 	struct outq_wait *w = wait_of(e, port, vl, false);
 
-	e->port[port].queued += n;
+	port_of(e, port)->queued += n;
 	if (w)
 		w->queued += n;
 }
@@ -87,7 +92,7 @@ static inline void outq_hold(struct ibcc_engine *e, uint32_t port, unsigned int 
 static inline void outq_sub(struct ibcc_engine *e, uint32_t port, unsigned int vl, uint32_t n)
 {
 	struct outq_wait *w = wait_of(e, port, vl, false);
-	struct port *p = &e->port[port];
+	struct port *p = port_of(e, port);
 
 	p->queued -= n;
 	if (w)
@@ -105,7 +110,7 @@ static ALWAYS_INLINE void outq_wait(struct ibcc_engine *e, uint32_t port, unsign
 				    bool plain)
 {
 	struct outq_wait *w = wait_of(e, port, vl, plain);
-	struct port *p = &e->port[port];
+	struct port *p = port_at(e, port, plain);
 
 	if (w)
 		w->wait_ps += e->now_ps - w->busy_ps;
@@ -119,16 +124,16 @@ static ALWAYS_INLINE void outq_take(struct ibcc_engine *e, uint32_t port, unsign
 	struct outq_wait *w = wait_of(e, port, vl, plain);
 
 	outq_wait(e, port, vl, plain);
-	e->port[port].queued--;
+	port_at(e, port, plain)->queued--;
 	if (w)
 		w->queued--;
 }
 
 /* The slow part: not enough credits at hand. */
-bool ibcc_fab_credits_wait(struct ibcc_engine *e, struct outq *q, unsigned int kind);
+bool ibcc_fab_credits_wait(struct ibcc_engine *e, struct port *q, unsigned int kind);
 
 /* Whether a packet's credits are there; if not, the port looks again when some come. */
-static inline bool credits_ok(struct ibcc_engine *e, struct outq *q, unsigned int kind)
+static inline bool credits_ok(struct ibcc_engine *e, struct port *q, unsigned int kind)
 {
 	return q->credits >= (int32_t)e->blocks[kind] || ibcc_fab_credits_wait(e, q, kind);
 }
@@ -241,8 +246,8 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 				   uint32_t pkt, bool forwarded, bool plain)
 {
 	uint32_t outq = outq_index(e, port, vl, plain);
-	struct port *p = &e->port[port];
-	struct outq *q = &e->outq[outq];
+	struct port *p = port_at(e, port, plain);
+	struct port *q = &e->port[outq];
 	struct pkt *k = &e->pkt[pkt];
 	unsigned int kind = kind_of(k, plain);
 	const struct way *w = way_of(e, p, k, plain);
@@ -270,7 +275,7 @@ static ALWAYS_INLINE void tx_start(struct ibcc_engine *e, uint32_t port, unsigne
 	if (!plain)
 		k->vl = (uint8_t)vl;
 	with = foresee(e, outq, p->to, k->dlid, quiet);
-	if (quiet & !!(q->flags & OUTQ_SHORT)) /* &: one branch, as `quiet` is unpredictable */
+	if (quiet & is_short(e, outq)) /* &: one branch, as `quiet` is unpredictable */
 		with = credit_lies(e, with, due >> TAG_BITS);
 	lane_push(e, w->lane, (enum ibcc_fab_event)w->event, (struct coming){ due, pkt, with });
 	free_push(e, p, w->free, (struct coming){ free_due, port, credit });

@@ -72,8 +72,8 @@ int ibcc_vlarb_build(struct ibcc_engine *e)
 
 static uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsigned int vl)
 {
-	return e->port[port].flags & PORT_SWITCH ? ibcc_fab_switch_send_vl(e, port, vl)
-						 : ibcc_fab_hca_send_vl(e, port, vl);
+	return port_of(e, port)->flags & PORT_SWITCH ? ibcc_fab_switch_send_vl(e, port, vl)
+						     : ibcc_fab_hca_send_vl(e, port, vl);
 }
 
 /* Bytes sent of the entry whose turn it is; 0 if no entry can send. */

@@ -21,7 +21,7 @@ static inline uint32_t bit_after(uint64_t mask, uint32_t last)
 /* The queue whose turn it is; one must hold packets. */
 static inline uint32_t voq_turn(const struct ibcc_engine *e, uint32_t outq)
 {
-	const struct outq *q = &e->outq[outq];
+	const struct port *q = &e->port[outq];
 	uint32_t word = q->served / VOQ_WORD;
 	const uint64_t *far;
 	uint64_t behind;
@@ -46,7 +46,7 @@ static inline uint32_t voq_first(const struct ibcc_engine *e, uint32_t outq, uin
 /* Whether a queue is known to hold packets. */
 static inline bool voq_holds(const struct ibcc_engine *e, uint32_t outq, uint32_t slot)
 {
-	uint64_t holds = e->outq[outq].holds, far;
+	uint64_t holds = e->port[outq].holds, far;
 
 	if (!e->far_holds)
 		return holds >> slot & 1;
@@ -57,7 +57,7 @@ static inline bool voq_holds(const struct ibcc_engine *e, uint32_t outq, uint32_
 /* Puts a packet at the end of a queue. */
 static inline void voq_put(struct ibcc_engine *e, uint32_t outq, uint32_t slot, uint32_t pkt)
 {
-	struct outq *q = &e->outq[outq];
+	struct port *q = &e->port[outq];
 	struct voq *v = &e->voq[outq * e->n_slots + slot];
 	bool begins = v->head == NONE;
 
@@ -76,7 +76,7 @@ static inline void voq_put(struct ibcc_engine *e, uint32_t outq, uint32_t slot, 
 /* Takes the first packet of a queue, which was served last from now on. */
 static inline void voq_take(struct ibcc_engine *e, uint32_t outq, uint32_t slot)
 {
-	struct outq *q = &e->outq[outq];
+	struct port *q = &e->port[outq];
 	struct voq *v = &e->voq[outq * e->n_slots + slot];
 	uint64_t ends;
 

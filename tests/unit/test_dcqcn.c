@@ -89,14 +89,14 @@ static void averages(void **state)
 	x.model.dcqcn.aqs_time = 1;
 	star_start(&x);
 	outq = fabric_port(x.topo, SWITCH, 3);
-	x.e->outq[outq].backlog = 8000;
+	x.e->port[outq].room -= 8000;
 	x.e->now_ps = 127999;
 	ibcc_dcqcn_backlog(x.e, outq);
 	assert_true(queue_to_c(&x)->average == 0);
 	x.e->now_ps = 2 * 128000;
 	ibcc_dcqcn_backlog(x.e, outq);
 	assert_true(queue_to_c(&x)->average == 3500);
-	x.e->outq[outq].backlog = 0;
+	x.e->port[outq].room += 8000;
 	x.e->now_ps += 1000;
 	ibcc_dcqcn_backlog(x.e, outq);
 	assert_true(queue_to_c(&x)->average == 3500);
@@ -336,7 +336,7 @@ static void average_of_one_port(void **state)
 	x.model.dcqcn.aqs_time = 1;
 	star_start(&x);
 	port = fabric_port(x.topo, SWITCH, 3);
-	x.e->outq[port].backlog = 8000;
+	x.e->port[port].room -= 8000;
 	x.e->now_ps = 128000;
 	own = *ibcc_engine_dcqcn(x.e, port);
 	own.aqs_weight = 1;
