@@ -377,7 +377,7 @@ struct ibcc_engine {
 	uint32_t least_buffer_bytes;
 	int32_t plenty; /* blocks of credits that end being short: half of that */
 	struct evq evq;
-	uint32_t hca_ahead[HCA_STEPS]; /* adapters' ports that will send soon (fetch.c) */
+	uint32_t hca_ahead[HCA_STEPS]; /* adapters' ports that will send soon (fetch.h) */
 	uint32_t free_cell, n_free_cells, cap_cells, free_pkt, n_free_pkts, cap_pkts;
 	uint32_t n_ports, n_outqs, n_voqs, n_sw, n_hca;
 	uint32_t n_group, cap_group, n_qp, cap_qp, n_flow, cap_flow, cap_spec, n_scen, cap_scen;
@@ -503,19 +503,6 @@ void ibcc_fab_switch_flush(struct ibcc_engine *e, uint32_t port);
 void ibcc_fab_drop(struct ibcc_engine *e, uint32_t pkt, uint32_t port);
 /* The port that the packet started from. */
 uint32_t ibcc_fab_origin(const struct ibcc_engine *e, const struct pkt *p);
-
-/* fetch.c: what a packet's arrival at a switch will touch; also finds its output. */
-void ibcc_fab_arrive_later(const struct ibcc_engine *e, const struct coming *v);
-void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v);
-/* What a switch's port will send. */
-void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port);
-void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port);
-/* What a channel adapter's port will send; also goes on with the five that it was called for
- * before.
- */
-void ibcc_fab_hca_soon(struct ibcc_engine *e, uint32_t port);
-void ibcc_fab_hca_arrive_soon(const struct ibcc_engine *e, uint32_t pkt);
-void ibcc_fab_flow_due_soon(const struct ibcc_engine *e, uint32_t flow);
 
 /* hca.c: sending. */
 void ibcc_fab_hca_send(struct ibcc_engine *e, uint32_t port);

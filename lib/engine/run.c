@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* The main loop, ibcc_engine_run(): takes the earliest event from the queue, sets the time, calls
- * the handler. Most of the file fetches memory into the cache for events that come a few steps
- * later, which doubles as a list of what each event touches.
+ * the handler. fetch.h fetches memory for the events behind it.
  */
 #include <errno.h>
 
 #include "endpoint.h"
 #include "eth.h"
+#include "fetch.h"
 #include "reads.h"
 #include "switch.h"
 
@@ -40,59 +40,6 @@ static inline void handle(struct ibcc_engine *e, enum ibcc_fab_event kind, uint3
 	case EV_READ: ibcc_reads_end(e, i); break;
 	case EV_RETRY: ibcc_ends_retry(e, i); break;
 	}
-}
-
-/* How many events ahead in a lane memory is fetched into the cache: what an event names, what that
- * leads to, and so on. An adapter's port leads further than a switch's.
- */
-#define FAR     12u
-#define STEP    3u
-#define MID     (2 * STEP)
-#define NEAR    STEP
-#define HCA_FAR 40u
-
-static ALWAYS_INLINE void fetch_arrival(const struct ibcc_engine *e, const struct lane *l,
-					bool plain)
-{
-	const struct coming *far = lane_ahead(l, FAR);
-
-	__builtin_prefetch(&e->pkt[far->index]);
-	if (e->far_apart) {
-		ibcc_fab_arrive_later(e, lane_ahead(l, MID));
-		ibcc_fab_arrive_soon(e, lane_ahead(l, NEAR));
-	} else {
-		__builtin_prefetch(port_at(e, far->with & PLACE_MASK, plain));
-	}
-}
-
-static ALWAYS_INLINE void fetch_free(struct ibcc_engine *e, const struct lane *l, bool plain)
-{
-	uint32_t far = lane_ahead(l, FAR)->index;
-
-	__builtin_prefetch(port_at(e, far, plain));
-	if (!e->far_apart)
-		return;
-	ibcc_fab_free_later(e, lane_ahead(l, MID)->index);
-	ibcc_fab_free_soon(e, lane_ahead(l, NEAR)->index);
-	if (lane_ahead(l, HCA_FAR)->due & TAG_OF_HCA)
-		ibcc_fab_hca_soon(e, lane_ahead(l, HCA_FAR)->index);
-}
-
-static inline void fetch_delivery(const struct ibcc_engine *e, const struct lane *l)
-{
-	const struct coming *far = lane_ahead(l, FAR);
-
-	__builtin_prefetch(&e->pkt[far->index]);
-	if (e->far_apart)
-		ibcc_fab_hca_arrive_soon(e, lane_ahead(l, NEAR)->index);
-}
-
-static inline void fetch_calendar(const struct ibcc_engine *e)
-{
-	uint32_t arg = calendar_ahead(e);
-
-	if (e->far_apart && arg >> CELL_KIND_SHIFT == EV_FLOW)
-		ibcc_fab_flow_due_soon(e, arg & CELL_INDEX_MASK);
 }
 
 /* Handles the next event of the lane that a tag names. */

@@ -212,7 +212,7 @@ static inline uint32_t route(const struct ibcc_engine *e, uint32_t to, uint16_t 
 
 /* What stands beside a packet's event: the credit of a quiet delivery, or the next output. While
  * all tables fit into a core's cache, the output is looked up here, where nothing waits for it;
- * otherwise fetch.c does it shortly before the packet arrives.
+ * otherwise fetch.h does it shortly before the packet arrives.
  */
 static inline uint32_t foresee(const struct ibcc_engine *e, uint32_t outq, uint32_t to,
 			       uint16_t dlid, bool quiet)

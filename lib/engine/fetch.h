@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
-/* Prefetching into the cache what coming events will touch, step by step: each step needs what
- * the one before fetched. run.c calls the steps a few events ahead. Nothing here changes a
- * result, except that ibcc_fab_arrive_soon() also finds the packet's output.
+/* Prefetching into the cache what coming events will touch, which doubles as a list of what each
+ * event touches. It goes step by step, a few events ahead: each step needs what the one before
+ * fetched. Nothing here changes a result, except that arrive_soon() also finds the packet's output.
+ * Begin at the end, with fetch_arrival() and what follows. All of it is within the loop (run.c):
+ * calls would be a tenth of its instructions in a large fabric.
  *
  * An event beyond a lane's end is an old one, so its packet and its place may be out of date, but
  * they exist. The functions ask no question that the processor cannot predict: a wrong guess costs
  * more than what they fetch is worth.
  */
+#ifndef IBCC_ENGINE_FETCH_H
+#define IBCC_ENGINE_FETCH_H
+
 #include <string.h>
 
 #include "qps.h"
 #include "tx.h"
 #include "voq.h"
 
-void ibcc_fab_arrive_later(const struct ibcc_engine *e, const struct coming *v)
+static ALWAYS_INLINE void arrive_later(const struct ibcc_engine *e, const struct coming *v)
 {
 	const struct pkt *k = &e->pkt[v->index];
 	/* An old event names its output in place of a place. */
@@ -23,7 +28,7 @@ void ibcc_fab_arrive_later(const struct ibcc_engine *e, const struct coming *v)
 	__builtin_prefetch(&e->arrived[k->from]);
 }
 
-void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v)
+static ALWAYS_INLINE void arrive_soon(const struct ibcc_engine *e, struct coming *v, bool plain)
 {
 	const struct pkt *k = &e->pkt[v->index];
 	uint32_t to = v->with, o, outq;
@@ -31,7 +36,7 @@ void ibcc_fab_arrive_soon(const struct ibcc_engine *e, struct coming *v)
 	if (to & UNROUTED)
 		v->with = to = route(e, to & ~UNROUTED, k->dlid);
 	o = to & PLACE_MASK;
-	outq = o * e->n_vls;
+	outq = outq_index(e, o, 0, plain);
 	__builtin_prefetch(&e->port[outq]);
 	__builtin_prefetch(&e->voq[outq * e->n_slots + slot_of(e, to, k->qp)]);
 }
@@ -46,16 +51,17 @@ static inline uint32_t turn_ahead(const struct ibcc_engine *e, uint32_t outq)
 	return bit_after(q->holds | 1ull << q->served, q->served);
 }
 
-void ibcc_fab_free_later(const struct ibcc_engine *e, uint32_t port)
+static ALWAYS_INLINE void free_later(const struct ibcc_engine *e, uint32_t port, bool plain)
 {
-	uint32_t outq = port * e->n_vls;
+	uint32_t outq = outq_index(e, port, 0, plain);
 
 	__builtin_prefetch(&e->voq[outq * e->n_slots + turn_ahead(e, outq)]);
 }
 
-void ibcc_fab_free_soon(const struct ibcc_engine *e, uint32_t port)
+static ALWAYS_INLINE void free_soon(const struct ibcc_engine *e, uint32_t port, bool plain)
 {
-	uint32_t outq = port * e->n_vls, pkt = voq_first(e, outq, turn_ahead(e, outq));
+	uint32_t outq = outq_index(e, port, 0, plain),
+		 pkt = voq_first(e, outq, turn_ahead(e, outq));
 
 	__builtin_prefetch(&e->pkt[either(pkt != NONE, pkt, 0)]);
 }
@@ -78,13 +84,13 @@ static inline const struct flow *flow_ahead(const struct ibcc_engine *e, const s
  * a quarter of the ports that become free are adapters', in no order: to ask each port at each step
  * would be a guess each time.
  */
-void ibcc_fab_hca_soon(struct ibcc_engine *e, uint32_t port)
+static ALWAYS_INLINE void hca_soon(struct ibcc_engine *e, uint32_t port, bool plain)
 {
 	uint32_t *at = e->hca_ahead;
 	const struct group *g;
 	const struct hca *h;
 
-	__builtin_prefetch(port_of(e, port));
+	__builtin_prefetch(port_at(e, port, plain));
 	h = &e->hca[e->owner[at[0]]];
 	__builtin_prefetch(h);
 	__builtin_prefetch(&h->group);
@@ -110,15 +116,70 @@ void ibcc_fab_hca_soon(struct ibcc_engine *e, uint32_t port)
 	at[0] = port;
 }
 
-void ibcc_fab_flow_due_soon(const struct ibcc_engine *e, uint32_t flow)
+static ALWAYS_INLINE void flow_due_soon(const struct ibcc_engine *e, uint32_t flow)
 {
 	__builtin_prefetch(&e->flow[flow]);
 	__builtin_prefetch(&e->flow[flow].sent);
 }
 
-void ibcc_fab_hca_arrive_soon(const struct ibcc_engine *e, uint32_t pkt)
+static ALWAYS_INLINE void hca_arrive_soon(const struct ibcc_engine *e, uint32_t pkt)
 {
 	const struct pkt *k = &e->pkt[pkt];
 
 	__builtin_prefetch(&e->flow[k->flow].sent);
 }
+
+/* How many events ahead in a lane memory is fetched into the cache: what an event names, what that
+ * leads to, and so on. An adapter's port leads further than a switch's.
+ */
+#define FAR     12u
+#define STEP    3u
+#define MID     (2 * STEP)
+#define NEAR    STEP
+#define HCA_FAR 40u
+
+static ALWAYS_INLINE void fetch_arrival(const struct ibcc_engine *e, const struct lane *l,
+					bool plain)
+{
+	const struct coming *far = lane_ahead(l, FAR);
+
+	__builtin_prefetch(&e->pkt[far->index]);
+	if (e->far_apart) {
+		arrive_later(e, lane_ahead(l, MID));
+		arrive_soon(e, lane_ahead(l, NEAR), plain);
+	} else {
+		__builtin_prefetch(port_at(e, far->with & PLACE_MASK, plain));
+	}
+}
+
+static ALWAYS_INLINE void fetch_free(struct ibcc_engine *e, const struct lane *l, bool plain)
+{
+	uint32_t far = lane_ahead(l, FAR)->index;
+
+	__builtin_prefetch(port_at(e, far, plain));
+	if (!e->far_apart)
+		return;
+	free_later(e, lane_ahead(l, MID)->index, plain);
+	free_soon(e, lane_ahead(l, NEAR)->index, plain);
+	if (lane_ahead(l, HCA_FAR)->due & TAG_OF_HCA)
+		hca_soon(e, lane_ahead(l, HCA_FAR)->index, plain);
+}
+
+static inline void fetch_delivery(const struct ibcc_engine *e, const struct lane *l)
+{
+	const struct coming *far = lane_ahead(l, FAR);
+
+	__builtin_prefetch(&e->pkt[far->index]);
+	if (e->far_apart)
+		hca_arrive_soon(e, lane_ahead(l, NEAR)->index);
+}
+
+static inline void fetch_calendar(const struct ibcc_engine *e)
+{
+	uint32_t arg = calendar_ahead(e);
+
+	if (e->far_apart && arg >> CELL_KIND_SHIFT == EV_FLOW)
+		flow_due_soon(e, arg & CELL_INDEX_MASK);
+}
+
+#endif
