@@ -5,6 +5,7 @@
 #include <ibcc/state.h>
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -126,11 +127,6 @@ static int insert_changes(struct ibcc_state *s, int64_t id, const struct ibcc_pl
 	return rc;
 }
 
-static int begin(struct ibcc_state *s)
-{
-	return s->writable ? run_sql(s, "BEGIN IMMEDIATE") : -EIO;
-}
-
 static int give_up(struct ibcc_state *s, struct ibcc_why *why)
 {
 	int rc = ibcc_state_failed(s, why);
@@ -138,6 +134,138 @@ static int give_up(struct ibcc_state *s, struct ibcc_why *why)
 	if (s->db && !sqlite3_get_autocommit(s->db))
 		run_sql(s, "ROLLBACK");
 	return rc;
+}
+
+static const char *txn_outcome(int err)
+{
+	switch (err) {
+	case 0: return "done";
+	case -EIO:
+	case -ECANCELED: return "partial";
+	case -EPERM: return "refused";
+	}
+	return "broken";
+}
+
+static int update_changes(struct ibcc_state *s, const struct ibcc_state_end *end)
+{
+	const struct ibcc_result *r = &end->result;
+	sqlite3_stmt *st = NULL;
+	uint32_t i;
+	int rc = 0;
+
+	if (sqlite3_prepare_v2(
+		    s->db,
+		    "UPDATE change AS c SET outcome = ?1, err = ?2, status = ?3,"
+		    " sum = " IBCC_STATE_CHANGE_RESUM("?1") " WHERE txn = ?4 AND seq = ?5",
+		    -1, &st, NULL))
+		return -EIO;
+	for (i = 0; !rc && i < r->n; i++) {
+		const struct ibcc_change_result *c = &r->change[i];
+
+		if (bind_text(st, 1, ibcc_outcome_name(c->outcome)) ||
+		    sqlite3_bind_int(st, 2, c->err) || sqlite3_bind_int(st, 3, c->status) ||
+		    sqlite3_bind_int64(st, 4, end->id) ||
+		    sqlite3_bind_int64(st, 5, end->first_seq + i))
+			rc = -EIO;
+		else
+			rc = step_once(st);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}
+
+/* If another file is in this one's place, its transactions are not meant. */
+static int update_txn(struct ibcc_state *s, const struct ibcc_state_end *end)
+{
+	const int64_t number[] = { end->id, end->at_s, getpid() };
+	const char *const value[] = { txn_outcome(end->err), end->err ? end->text : "" };
+
+	return ibcc_state_run(
+		s,
+		"UPDATE txn AS t SET ended = ?2, outcome = ?4, detail = ?5,"
+		" sum = " IBCC_STATE_TXN_RESUM(
+			"t.undone_by", "?4") " WHERE id = ?1"
+					     " AND pid = ?3 AND outcome IN ('open', 'interrupted')",
+		number, 3, value, 2);
+}
+
+static int mark_undone(struct ibcc_state *s, int64_t id)
+{
+	return ibcc_state_run(
+		s,
+		"UPDATE txn AS t SET undone_by = ?1,"
+		" sum = " IBCC_STATE_TXN_RESUM(
+			"?1", "t.outcome") " WHERE undone_by IS NULL"
+					   " AND action <> 'rollback' AND id < ?1 AND id >="
+					   " (SELECT undoes_from FROM txn WHERE id = ?1 AND "
+					   "undoes_from > 0)",
+		&id, 1, NULL, 0);
+}
+
+static int store_end(struct ibcc_state *s, const struct ibcc_state_end *end)
+{
+	int rc = update_txn(s, end);
+
+	if (rc || !sqlite3_changes(s->db))
+		return rc;
+	rc = update_changes(s, end);
+	if (!rc && !end->err)
+		rc = mark_undone(s, end->id);
+	if (!rc && !end->first_seq) /* a trial's time began with its first step */
+		rc = ibcc_state_update_trials(s, end);
+	return rc;
+}
+
+void ibcc_state_forget_late(struct ibcc_state *s)
+{
+	ibcc_result_fini(&s->late.result);
+	free(s->late_text);
+	s->late_text = NULL;
+	s->late = (struct ibcc_state_end){ 0 };
+}
+
+/* Without memory for it, ibcc_state_catch_up() stores what it came to. */
+static void keep_late(struct ibcc_state *s, const struct ibcc_state_end *end)
+{
+	const struct ibcc_result *r = &end->result;
+	struct ibcc_result copy = { 0 };
+	char *text = strdup(end->text);
+
+	ibcc_state_forget_late(s);
+	if (!text || ibcc_result_init(&copy, r->n)) {
+		free(text);
+		return;
+	}
+	memcpy(copy.change, r->change, r->n * sizeof(*r->change));
+	s->late = *end;
+	s->late.text = s->late_text = text;
+	s->late.result = copy;
+}
+
+static int begin(struct ibcc_state *s)
+{
+	int rc = s->writable ? run_sql(s, "BEGIN IMMEDIATE") : -EIO;
+
+	return rc || !s->late.id ? rc : store_end(s, &s->late);
+}
+
+static int commit(struct ibcc_state *s)
+{
+	int rc = run_sql(s, "COMMIT");
+
+	if (!rc)
+		ibcc_state_forget_late(s);
+	return rc;
+}
+
+int ibcc_state_end_late(struct ibcc_state *s, struct ibcc_why *why)
+{
+	int rc = s->late.id ? begin(s) : 0;
+
+	if (!rc && s->late.id)
+		rc = commit(s);
+	return rc ? give_up(s, why) : 0;
 }
 
 int ibcc_state_begin(struct ibcc_state *s, const struct ibcc_txn *txn, const struct ibcc_plan *plan,
@@ -165,7 +293,7 @@ int ibcc_state_begin(struct ibcc_state *s, const struct ibcc_txn *txn, const str
 	if (!rc)
 		rc = ibcc_state_store_steps(s, txn, new_id);
 	if (!rc)
-		rc = run_sql(s, "COMMIT");
+		rc = commit(s);
 	if (rc)
 		return give_up(s, why);
 	*id = new_id;
@@ -175,87 +303,30 @@ int ibcc_state_begin(struct ibcc_state *s, const struct ibcc_txn *txn, const str
 	return 0;
 }
 
-static const char *txn_outcome(int err)
-{
-	switch (err) {
-	case 0: return "done";
-	case -EIO:
-	case -ECANCELED: return "partial";
-	case -EPERM: return "refused";
-	}
-	return "broken";
-}
-
-static int update_changes(struct ibcc_state *s, int64_t id, const struct ibcc_result *r)
-{
-	sqlite3_stmt *st = NULL;
-	uint32_t i;
-	int rc = 0;
-
-	if (sqlite3_prepare_v2(
-		    s->db,
-		    "UPDATE change AS c SET outcome = ?1, err = ?2, status = ?3,"
-		    " sum = " IBCC_STATE_CHANGE_RESUM("?1") " WHERE txn = ?4 AND seq = ?5",
-		    -1, &st, NULL))
-		return -EIO;
-	for (i = 0; !rc && i < r->n; i++) {
-		const struct ibcc_change_result *c = &r->change[i];
-
-		if (bind_text(st, 1, ibcc_outcome_name(c->outcome)) ||
-		    sqlite3_bind_int(st, 2, c->err) || sqlite3_bind_int(st, 3, c->status) ||
-		    sqlite3_bind_int64(st, 4, id) || sqlite3_bind_int64(st, 5, s->first_seq + i))
-			rc = -EIO;
-		else
-			rc = step_once(st);
-	}
-	sqlite3_finalize(st);
-	return rc;
-}
-
-static int update_txn(struct ibcc_state *s, int64_t id, int err, const char *text)
-{
-	const char *const value[] = { txn_outcome(err), err ? text : "" };
-
-	return ibcc_state_run(s,
-			      "UPDATE txn AS t SET outcome = ?2, detail = ?3, ended = unixepoch(),"
-			      " sum = " IBCC_STATE_TXN_RESUM("t.undone_by", "?2") " WHERE id = ?1",
-			      &id, 1, value, 2);
-}
-
-static int mark_undone(struct ibcc_state *s, int64_t id)
-{
-	return ibcc_state_run(
-		s,
-		"UPDATE txn AS t SET undone_by = ?1,"
-		" sum = " IBCC_STATE_TXN_RESUM(
-			"?1", "t.outcome") " WHERE undone_by IS NULL"
-					   " AND action <> 'rollback' AND id < ?1 AND id >="
-					   " (SELECT undoes_from FROM txn WHERE id = ?1 AND "
-					   "undoes_from > 0)",
-		&id, 1, NULL, 0);
-}
-
 int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err,
 		   const char *text, struct ibcc_why *why)
 {
+	const struct ibcc_state_end end = {
+		.id = id,
+		.first_seq = s->first_seq,
+		.at_s = ibcc_state_ask(s->db, "SELECT unixepoch()", 0),
+		.err = err,
+		.text = text,
+		.result = *r,
+	};
 	int rc = begin(s);
 
 	ibcc_state_note_result(s, id, r, err);
 	s->txn = NULL;
 	s->plan = NULL;
 	if (!rc)
-		rc = update_changes(s, id, r);
+		rc = store_end(s, &end);
 	if (!rc)
-		rc = update_txn(s, id, err, text);
-	if (!rc && !err)
-		rc = mark_undone(s, id);
-	if (!rc && !s->first_seq) /* a trial's time began with its first step */
-		rc = ibcc_state_update_trials(s, id, err);
-	if (!rc)
-		rc = run_sql(s, "COMMIT");
+		rc = commit(s);
 	if (!rc)
 		return 0;
 	s->ahead = true;
+	keep_late(s, &end);
 	return give_up(s, why);
 }
 

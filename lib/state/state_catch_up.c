@@ -128,6 +128,9 @@ int ibcc_state_catch_up(struct ibcc_state *s, struct ibcc_why *why)
 
 	if (!s->ahead)
 		return 0;
+	rc = ibcc_state_end_late(s, why);
+	if (rc)
+		return rc;
 	rc = ibcc_state_read_book(s, 0, &file, NULL);
 	if (!rc)
 		rc = diff_known(&d, &file, &s->book);

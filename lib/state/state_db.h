@@ -11,6 +11,16 @@
 #include <ibcc/book.h>
 #include <ibcc/state.h>
 
+/* The end of a transaction. */
+struct ibcc_state_end {
+	int64_t id;        /* 0: none */
+	int64_t first_seq; /* number of its first change: above 0 if it extends a transaction */
+	int64_t at_s;      /* since 1970 */
+	int err;
+	const char *text;
+	struct ibcc_result result;
+};
+
 struct ibcc_state {
 	char *file;
 	sqlite3 *db;   /* NULL: the file cannot even be read */
@@ -38,7 +48,12 @@ struct ibcc_state {
 	/* The transaction that is open; borrowed. */
 	const struct ibcc_txn *txn;
 	const struct ibcc_plan *plan;
-	int64_t first_seq; /* number of its first change: above 0 if it extends a transaction */
+	int64_t first_seq; /* see struct ibcc_state_end */
+	/* An end that could not be stored, and owns its result. The next commit
+	 * stores it, since what is known otherwise does not say what became of each change.
+	 */
+	struct ibcc_state_end late;
+	char *late_text; /* owned: late.text */
 };
 
 /* Returns -EIO or -ENOMEM with the database's own words, which become the state's trouble. */
@@ -106,7 +121,11 @@ void ibcc_state_note_result(struct ibcc_state *s, int64_t id, const struct ibcc_
  * end is called for each transaction. -EIO.
  */
 int ibcc_state_insert_trial(struct ibcc_state *s, int64_t id, uint32_t within_s);
-int ibcc_state_update_trials(struct ibcc_state *s, int64_t id, int err);
+int ibcc_state_update_trials(struct ibcc_state *s, const struct ibcc_state_end *end);
+
+/* Stores the end that could not be stored, in a commit of its own. -EIO. */
+int ibcc_state_end_late(struct ibcc_state *s, struct ibcc_why *why);
+void ibcc_state_forget_late(struct ibcc_state *s);
 
 /* state_steps.c. Call within the commit of ibcc_state_begin(). -EIO. */
 int ibcc_state_reopen(struct ibcc_state *s, int64_t id, int64_t *first_seq);

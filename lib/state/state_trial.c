@@ -18,23 +18,23 @@ int ibcc_state_insert_trial(struct ibcc_state *s, int64_t id, uint32_t within_s)
 			      number, 2, NULL, 0);
 }
 
-int ibcc_state_update_trials(struct ibcc_state *s, int64_t id, int err)
+int ibcc_state_update_trials(struct ibcc_state *s, const struct ibcc_state_end *end)
 {
-	const int64_t number[] = { id, err == -EPERM };
+	const int64_t number[] = { end->id, end->err == -EPERM, end->at_s };
 	/* The time begins when all changes are made. A refused transaction wrote nothing. */
 	int rc = ibcc_state_run(s,
-				"UPDATE trial SET until = unixepoch() + within,"
+				"UPDATE trial SET until = ?3 + within,"
 				" outcome = iif(?2, 'refused', outcome)"
 				" WHERE txn = ?1 AND outcome = 'pending'",
-				number, 2, NULL, 0);
+				number, 3, NULL, 0);
 
 	if (rc)
 		return rc;
 	return ibcc_state_run(s,
-			      "UPDATE trial SET outcome = 'taken back', ended = unixepoch(),"
+			      "UPDATE trial SET outcome = 'taken back', ended = ?2,"
 			      " who = (SELECT who FROM txn WHERE id = ?1) WHERE outcome = 'pending'"
 			      " AND txn IN (SELECT id FROM txn WHERE undone_by = ?1)",
-			      &id, 1, NULL, 0);
+			      (const int64_t[]){ end->id, end->at_s }, 2, NULL, 0);
 }
 
 int ibcc_state_trial(struct ibcc_state *s, struct ibcc_trial *t)

@@ -35,6 +35,16 @@ static inline struct ibcc_state *open_state(const char *name)
 	return s;
 }
 
+/* Has no end of a transaction stored, as if the disk were full just then. */
+static inline void set_no_end(struct ibcc_state *s, bool full)
+{
+	const char *sql = full ? "CREATE TEMP TRIGGER no_end BEFORE UPDATE OF ended ON txn BEGIN"
+				 " SELECT RAISE(ABORT, 'no'); END"
+			       : "DROP TRIGGER no_end";
+
+	assert_int_equal(sqlite3_exec(s->db, sql, NULL, NULL, NULL), 0);
+}
+
 /* Carries a plan out as a transaction and ends it with `err`. */
 static inline int64_t transaction(struct ibcc_state *s, const struct ibcc_plan *plan, int err)
 {

@@ -28,6 +28,15 @@ static void assert_debt(struct ibcc_state *s, uint32_t n, uint64_t guid, bool of
 	ibcc_debts_fini(&list);
 }
 
+static json_t *transaction_of(struct ibcc_state *s, int64_t id)
+{
+	int err = 0;
+	json_t *o = ibcc_state_transaction(s, id, &err);
+
+	assert_non_null(o);
+	return o;
+}
+
 /* It outlives the process, and one that is paid is not owed, but for another one in its place. */
 static void test_keep(void **state)
 {
@@ -143,6 +152,61 @@ static void test_moved(void **state)
 	}
 }
 
+/* The end of a transaction that could not be stored is stored when it can be: a repair stays one,
+ * which cancels nothing, and so does a plan of which nothing was sent. A plan that was made
+ * cancels.
+ */
+static void test_late_end(void **state)
+{
+	static const struct {
+		const char *action;
+		enum ibcc_outcome outcome;
+		int err;
+		uint8_t from, to;
+		uint32_t n_owed;
+		const char *became;
+	} cases[] = {
+		{ "repair", IBCC_OUTCOME_VERIFIED, 0, 1, 2, 1, "done" },
+		{ "apply", IBCC_OUTCOME_SKIPPED, -EIO, 2, 3, 1, "partial" },
+		{ "apply", IBCC_OUTCOME_PENDING, -EPERM, 2, 3, 1, "refused" },
+		{ "apply", IBCC_OUTCOME_VERIFIED, 0, 2, 3, 0, "done" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ibcc_txn txn = { .who = "me", .action = cases[i].action, .via = "none" };
+		struct ibcc_result r = { 0 };
+		struct ibcc_plan p = { 0 };
+		struct ibcc_state *s;
+		char name[32];
+		json_t *o;
+		int64_t id = 0;
+
+		snprintf(name, sizeof(name), "late%zu.db", i);
+		s = open_state(name);
+		one_change(s, GUID_A, 1, 2, 0);
+		owe(s, GUID_A, true, 0, 1);
+		txn.summary = "late";
+		plan_add(&p, GUID_A, CA, 0, cases[i].from, cases[i].to);
+		assert_int_equal(ibcc_state_begin(s, &txn, &p, NULL, &id, NULL), 0);
+		assert_int_equal(ibcc_result_init(&r, 1), 0);
+		r.change[0].outcome = cases[i].outcome;
+		set_no_end(s, true);
+		assert_int_equal(ibcc_state_end(s, id, &r, cases[i].err, "why", NULL), -EIO);
+		ibcc_result_fini(&r);
+		ibcc_plan_fini(&p);
+		set_no_end(s, false);
+		assert_int_equal(ibcc_state_check(s, NULL), 0);
+		assert_debt(s, cases[i].n_owed, GUID_A, true, 0, 1);
+		o = transaction_of(s, id);
+		assert_string_equal(json_string_value(json_object_get(o, "outcome")),
+				    cases[i].became);
+		json_decref(o);
+		assert_int_equal(ibcc_state_newest(s), id);
+		ibcc_state_close(s);
+	}
+}
+
 /* A row that is damaged asks for nothing. */
 static void test_damaged(void **state)
 {
@@ -175,15 +239,6 @@ static void test_name(void **state)
 	assert_string_equal(list.debt[0].node, "source1");
 	ibcc_debts_fini(&list);
 	ibcc_state_close(s);
-}
-
-static json_t *transaction_of(struct ibcc_state *s, int64_t id)
-{
-	int err = 0;
-	json_t *o = ibcc_state_transaction(s, id, &err);
-
-	assert_non_null(o);
-	return o;
 }
 
 /* The history says how many a transaction has left, and keeps what they go back over. */
@@ -220,7 +275,7 @@ int main(void)
 		cmocka_unit_test(test_keep),    cmocka_unit_test(test_newest),
 		cmocka_unit_test(test_void),    cmocka_unit_test(test_name),
 		cmocka_unit_test(test_history), cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_moved),   cmocka_unit_test(test_late_end),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);

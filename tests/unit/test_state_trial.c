@@ -132,8 +132,8 @@ static void test_failed(void **state)
 {
 	struct ibcc_state *s = open_state("failed.db");
 	struct fake_applier f = fake_applier();
+	struct ibcc_state_end refused = { .err = -EPERM };
 	struct ibcc_trial t;
-	int64_t refused;
 
 	(void)state;
 	f.fail_guid = GUID_B;
@@ -143,9 +143,9 @@ static void test_failed(void **state)
 	assert_int_equal(ibcc_state_insert_trial(s, 1, 1), -EIO); /* one for each transaction */
 
 	/* What was refused was not written. */
-	refused = one_change(s, GUID_A, 1, 2, -EPERM);
-	assert_int_equal(ibcc_state_insert_trial(s, refused, WITHIN_S), 0);
-	assert_int_equal(ibcc_state_update_trials(s, refused, -EPERM), 0);
+	refused.id = one_change(s, GUID_A, 1, 2, -EPERM);
+	assert_int_equal(ibcc_state_insert_trial(s, refused.id, WITHIN_S), 0);
+	assert_int_equal(ibcc_state_update_trials(s, &refused), 0);
 	assert_int_equal(ibcc_state_trial(s, &t), 0);
 	assert_false(t.pending);
 	ibcc_plan_fini(&f.applied);

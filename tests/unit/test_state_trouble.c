@@ -312,11 +312,7 @@ static void test_no_end(void **state)
 	struct ibcc_plan p = { 0 };
 
 	(void)state;
-	assert_int_equal(sqlite3_exec(s->db,
-				      "CREATE TEMP TRIGGER t BEFORE UPDATE OF ended ON txn BEGIN"
-				      " SELECT RAISE(ABORT, 'no'); END",
-				      NULL, NULL, NULL),
-			 0);
+	set_no_end(s, true);
 	plan_add(&p, GUID_A, CA, 0, 1, 2);
 	assert_int_equal(carry(&f, s, "tune", &p, 0), -EIO);
 	assert_int_equal(f.runs, 1);
