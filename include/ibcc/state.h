@@ -195,7 +195,7 @@ int ibcc_state_debts(struct ibcc_state *s, struct ibcc_debts *debts);
 int ibcc_state_owe(struct ibcc_state *s, const struct ibcc_debt *debt);
 /* Removes a debt, if it is still the stored one. -EIO. */
 int ibcc_state_paid(struct ibcc_state *s, const struct ibcc_debt *debt);
-/* Was nothing but rollbacks requested or decided after a transaction? */
+/* Were no settings requested or decided after a transaction, but for rollbacks and repairs? */
 bool ibcc_state_is_last_wish(struct ibcc_state *s, int64_t txn);
 
 /* Keeps what was predicted of a transaction; see ibcc_report_prediction(). -EIO, -ENOMEM. */

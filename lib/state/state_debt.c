@@ -34,7 +34,8 @@ static const char paid_sql[] =
 	"DELETE FROM debt WHERE node_guid = ?1 AND port = ?2 AND off = ?3 AND from_txn = ?4"
 	" AND txn = ?5";
 static const char since_sql[] =
-	"SELECT count(*) FROM txn WHERE id > ?1 AND action <> 'rollback' AND outcome <> 'refused'";
+	"SELECT count(*) FROM txn WHERE id > ?1 AND action NOT IN ('rollback', 'repair', 'key')"
+	" AND outcome <> 'refused'";
 
 static void read_debt(sqlite3_stmt *st, struct ibcc_debt *d)
 {

@@ -46,9 +46,10 @@ static inline void set_no_end(struct ibcc_state *s, bool full)
 }
 
 /* Carries a plan out as a transaction and ends it with `err`. */
-static inline int64_t transaction(struct ibcc_state *s, const struct ibcc_plan *plan, int err)
+static inline int64_t transaction_for(struct ibcc_state *s, const char *action,
+				      const struct ibcc_plan *plan, int err)
 {
-	struct ibcc_txn txn = { .who = "me", .action = "apply", .via = "none", .summary = "" };
+	struct ibcc_txn txn = { .who = "me", .action = action, .via = "none", .summary = "" };
 	struct ibcc_result r;
 	int64_t id = 0;
 	uint32_t i;
@@ -60,6 +61,11 @@ static inline int64_t transaction(struct ibcc_state *s, const struct ibcc_plan *
 	assert_int_equal(ibcc_state_end(s, id, &r, err, "as told", NULL), 0);
 	ibcc_result_fini(&r);
 	return id;
+}
+
+static inline int64_t transaction(struct ibcc_state *s, const struct ibcc_plan *plan, int err)
+{
+	return transaction_for(s, "apply", plan, err);
 }
 
 static inline int64_t one_change(struct ibcc_state *s, uint64_t guid, uint8_t from, uint8_t to,

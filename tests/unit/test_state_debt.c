@@ -98,6 +98,33 @@ static void test_void(void **state)
 	ibcc_state_close(s);
 }
 
+/* A rollback, a repair and a new key ask for no settings, so a rollback that is done after them is
+ * still the last wish.
+ */
+static void test_last_wish(void **state)
+{
+	static const struct {
+		const char *action;
+		bool is_wish;
+	} cases[] = { { "rollback", false }, { "repair", false }, { "key", false },
+		      { "apply", true },     { "tune", true },    { "disable", true } };
+	struct ibcc_state *s = open_state("wish.db");
+	struct ibcc_plan p = { 0 };
+	int64_t id = one_change(s, GUID_A, 1, 2, 0);
+
+	(void)state;
+	plan_add(&p, GUID_A, CA, 0, 1, 2);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int64_t later = transaction_for(s, cases[i].action, &p, 0);
+
+		if (ibcc_state_is_last_wish(s, id) == cases[i].is_wish)
+			fail_msg("%s", cases[i].action);
+		id = cases[i].is_wish ? later : id;
+	}
+	ibcc_plan_fini(&p);
+	ibcc_state_close(s);
+}
+
 static void check_moved(struct ibcc_state *s)
 {
 	assert_int_equal(ibcc_state_check(s, NULL), -EIO);
@@ -112,8 +139,6 @@ static void test_moved(void **state)
 	(void)state;
 	for (unsigned int back = 0; back < 2; back++) {
 		const char *name = back ? "back.db" : "plan.db";
-		struct ibcc_txn txn = { .who = "me", .action = "rollback", .via = "none" };
-		struct ibcc_result r = { 0 };
 		struct ibcc_plan p = { 0 };
 		struct ibcc_state *s = open_state(name);
 		char file[512], aside[512];
@@ -129,12 +154,7 @@ static void test_moved(void **state)
 		assert_debt(s, 0, 0, false, 0, 0);
 		if (back) {
 			plan_add(&p, GUID_A, CA, 0, 3, 2);
-			txn.summary = "to transaction 2";
-			assert_int_equal(ibcc_state_begin(s, &txn, &p, NULL, &id, NULL), 0);
-			assert_int_equal(ibcc_result_init(&r, 1), 0);
-			r.change[0].outcome = IBCC_OUTCOME_VERIFIED;
-			assert_int_equal(ibcc_state_end(s, id, &r, 0, "", NULL), 0);
-			ibcc_result_fini(&r);
+			transaction_for(s, "rollback", &p, 0);
 			ibcc_plan_fini(&p);
 		} else {
 			one_change(s, GUID_A, 3, 4, 0);
@@ -272,10 +292,11 @@ static void test_history(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_keep),    cmocka_unit_test(test_newest),
-		cmocka_unit_test(test_void),    cmocka_unit_test(test_name),
-		cmocka_unit_test(test_history), cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_moved),   cmocka_unit_test(test_late_end),
+		cmocka_unit_test(test_keep),      cmocka_unit_test(test_newest),
+		cmocka_unit_test(test_void),      cmocka_unit_test(test_name),
+		cmocka_unit_test(test_history),   cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_last_wish), cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_late_end),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
