@@ -151,10 +151,10 @@ struct ibcc_route_lane {
 
 /* Finds output ports of switches, with VLs, that these routes make wait for each other in a circle:
  * full buffers along it would block it for ever. Switches without an SL to VL table have VL = SL
- * modulo the output's VLs. With `sls` (or NULL) paths have these SLs; one whose SL is not known is
- * left out.
- * Writes the first max of them to out in the order of the circle, and its length to n, 0 if there
- * is none. Sorts `use`. -ENOMEM.
+ * modulo the output's VLs. A packet that a table maps to a VL that the output lacks is dropped.
+ * With `sls` (or NULL) paths have these SLs; one whose SL is not known is left out.
+ * Writes the first max of them to out in the order of the circle, and its length to n, 0 if
+ * there is none. Sorts `use`. -ENOMEM.
  */
 int ibcc_route_find_cycle(const struct ibcc_topo *t, const struct ibcc_route_sls *sls,
 			  struct ibcc_route_use *use, uint32_t n_uses, struct ibcc_route_lane *out,

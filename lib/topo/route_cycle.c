@@ -41,6 +41,7 @@ struct graph {
 	unsigned int vls;                 /* that are told apart */
 	unsigned int n_sls;               /* SLs that are kept apart: 1 or 16 */
 	bool maps;                        /* a switch has an SL to VL table */
+	bool one_vl;                      /* all packets are on one VL */
 	struct table *table;              /* by node */
 	struct wire *wire;                /* by port */
 	/* By lane, port * vls + VL: the lanes of the next switch that its packets take, as bits of
@@ -72,7 +73,7 @@ static uint32_t output(const struct graph *g, uint32_t node, uint32_t in, uint32
 	out = sw->first_port + *num;
 	if (!*num || *num > sw->n_ports || g->wire[out].in == IBCC_NONE)
 		return IBCC_NONE;
-	if (g->vls == 1)
+	if (g->one_vl)
 		return out;
 	vls = t->port[out].op_vls ? t->port[out].op_vls : 1;
 	vl = ibcc_topo_vl(t, node, t->port[in].num, *num, (uint8_t)sl);
@@ -211,7 +212,7 @@ static int by_first(const void *a, const void *b)
  */
 static void group_leaves(const struct graph *g, struct leaf *leaf, uint32_t n, uint32_t *known)
 {
-	if (g->vls > 1 || g->sls || !n)
+	if (!g->one_vl || g->sls || !n)
 		return;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct table *sw = &g->table[g->t->port[leaf[i].in].node];
@@ -438,6 +439,8 @@ static void count_vls(struct graph *g, const struct ibcc_route_use *use, uint32_
 	for (uint32_t i = 0; (sls || g->maps || g->sls) && i < t->n_ports; i++)
 		if (t->port[i].op_vls > g->vls)
 			g->vls = t->port[i].op_vls;
+	/* A table may map an SL to a VL that no port has. */
+	g->one_vl = g->vls == 1 && !g->maps;
 	g->n_sls = sls || g->sls ? 16 : 1;
 	g->row_words = ((ports + 1u) * g->vls + 63u) / 64u;
 }

@@ -168,10 +168,10 @@ static uint32_t any_host(struct fabric *f)
 
 static void add_lanes(struct fabric *f)
 {
-	uint32_t switches = f->leaves + f->spines;
+	uint32_t switches = f->leaves + f->spines, vls = one_in(f, 4) ? 1 : VLS;
 
 	for (uint32_t i = 0; i < f->t->n_ports; i++)
-		f->t->port[i].op_vls = (uint8_t)(1 + below(f, VLS));
+		f->t->port[i].op_vls = (uint8_t)(1 + below(f, vls));
 	for (uint32_t i = one_in(f, 10) ? 20 : 0; i; i--) {
 		uint32_t sw = f->first_leaf + below(f, switches);
 		uint32_t in = 1 + below(f, f->t->node[sw].n_ports);
