@@ -297,6 +297,8 @@ $(B)/tests/unit/test_predictor_clock: EXTRA_LIBS += -Wl,--wrap=time
 $(B)/tests/unit/test_state_reader: EXTRA_LIBS += -Wl,--wrap=nanosleep -Wl,--wrap=clock_gettime
 # Is on a host without ports.
 $(B)/tests/sim/test_nvidia: EXTRA_LIBS += -Wl,--wrap=ibcc_umad_is_local
+# Has a twin that simulates nothing.
+$(B)/tests/unit/test_prediction_hops: EXTRA_LIBS += $(foreach f,new replay try free,-Wl$(comma)--wrap=ibcc_twin_$(f))
 # Has a prediction that never ends.
 $(B)/tests/sim/test_predict_beside: EXTRA_LIBS += -Wl,--wrap=ibcc_predict
 # Verbs without a device; also to be preloaded.
@@ -323,7 +325,7 @@ $(B)/tests/double/lib%-double.so:
 # are those with --wrap or a function of their own in place of a library's, which would hold for all, and those that
 # read arguments.
 unit_alone := $(patsubst %,$(B)/tests/unit/test_%,edit_full estimate_no_memory log names netfile notices plugin_fabric plugin_options \
-	      predictor_clock sa_client sim_pace state_reader state_sync steady umad_port)
+	      prediction_hops predictor_clock sa_client sim_pace state_reader state_sync steady umad_port)
 sim_alone  := $(patsubst %,$(B)/tests/sim/test_%,bcn engine_conservation nvidia predict_beside)
 perf_tests := $(filter $(B)/tests/unit/test_perf_%,$(unit_tests))
 unit_shared := $(filter-out $(unit_alone) $(perf_tests),$(unit_tests))

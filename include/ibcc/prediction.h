@@ -108,9 +108,11 @@ struct ibcc_prediction_in {
  * ibcc_prediction_fini() after 0. */
 int ibcc_predict(const struct ibcc_prediction_in *in, struct ibcc_prediction *p);
 
-/* Hops of packets over links that a prediction may simulate; only the shortest runs are made
- * whatever they take. A processor simulates three to seven million of them in a second. For DCQCN
- * there is no such limit, since its runs have one length.
+/* Hops of packets over links that a prediction may simulate, in its replays and the plan together.
+ * Runs are shorter where they would exceed it, but the shortest are made whatever they take: 8 ms
+ * of the present, 4 ms more where that replay disagrees with the counters, and 6 ms of the plan. A
+ * processor simulates three to seven million hops in a second. For DCQCN there is no such limit,
+ * since its runs have one length.
  */
 #define IBCC_PREDICTION_HOPS 6000000u
 

@@ -225,6 +225,7 @@ static bool are_open(const struct predictor *r)
 /* Predicts with the packet engine, with amounts or only the roots' rates. */
 static int run_twin(struct predictor *r, bool amounts)
 {
+	/* With 1 hop runs have their shortest lengths; 0 would be no limit. */
 	uint64_t left = r->hops < IBCC_PREDICTION_HOPS ? IBCC_PREDICTION_HOPS - r->hops : 1;
 	struct ibcc_twin_in in = { .t = r->in->t,
 				   .traffic = &r->traffic,

@@ -9,7 +9,7 @@
 #include <ibcc/route.h>
 #include <ibcc/twin.h>
 
-#include "fabrics.h"
+#include "loads.h"
 
 /* On the wire: 2048 bytes of payload and the model's 26 of headers. A packet passes three links
  * of 25 ns and two switches of 100 ns.
@@ -119,18 +119,6 @@ static void dcqcn_empties_buffers(void **state)
 	ibcc_topo_free(t);
 }
 
-static void load(struct ibcc_loads *l, const struct ibcc_topo *t, uint32_t from, uint32_t to,
-		 double mbps)
-{
-	struct ibcc_route r;
-
-	assert_int_equal(ibcc_route_follow(t, fabric_port(t, from, 1),
-					   t->port[fabric_port(t, to, 1)].lid, &r),
-			 0);
-	for (unsigned int i = 0; i < r.n; i++)
-		l->mbps[r.out[i]] += mbps;
-}
-
 /* 1058 adapters, of which one waits for a slow receiver. A prediction without a change: all goes
  * on, with packets and so with a latency, also of those that have no packets themselves.
  */
@@ -157,14 +145,14 @@ static void a_large_fabric(void **state)
 	assert_int_equal(ibcc_loads_init(&before, t->n_ports), 0);
 	assert_int_equal(ibcc_loads_init(&now, t->n_ports), 0);
 	before.n = now.n = IBCC_RECENT;
-	load(&before, t, FROM, SLOW, 4000);
-	load(&before, t, FROM, VICTIM, 2000);
-	load(&now, t, FROM, SLOW, 1000);
-	load(&now, t, FROM, VICTIM, 500);
+	loads_add(&before, t, FROM, SLOW, 4000);
+	loads_add(&before, t, FROM, VICTIM, 2000);
+	loads_add(&now, t, FROM, SLOW, 1000);
+	loads_add(&now, t, FROM, VICTIM, 500);
 	now.wait[fabric_port(t, FROM, 1)] = 0.95;
 	for (uint32_t i = 100; i < 200; i++) {
-		load(&before, t, i, i + 100, 3000);
-		load(&now, t, i, i + 100, 3000);
+		loads_add(&before, t, i, i + 100, 3000);
+		loads_add(&now, t, i, i + 100, 3000);
 	}
 	assert_int_equal(ibcc_predict(&in, &p), 0);
 	assert_true(p.known);
