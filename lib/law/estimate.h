@@ -14,6 +14,8 @@
 #include <ibcc/estimate.h>
 #include <ibcc/parameters.h>
 
+#include "port_set.h"
+
 /* One port's interval in comparable terms. */
 struct load {
 	bool usable;   /* known, and its counters were neither cleared nor at their end */
@@ -120,13 +122,11 @@ struct held_up {
 	uint32_t port, sw;
 };
 
-#define PORT_WORDS 4u /* of a bit for each port of a node */
-
-/* Ports of a switch by which packets come, as bits by port number. */
+/* Ports of a switch by which packets come. */
 struct feeders {
-	uint32_t walk;            /* that `in` is of */
-	uint64_t in[PORT_WORDS];  /* other switches forward packets of its LID to them */
-	uint64_t odd[PORT_WORDS]; /* nodes that are silent, or not known completely, may do so */
+	uint32_t walk;       /* that `in` is of */
+	struct port_set in;  /* other switches forward packets of its LID to them */
+	struct port_set odd; /* nodes that are silent, or not known completely, may do so */
 };
 
 /* What lies upstream of a switch port by routes and links. */

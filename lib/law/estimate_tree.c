@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "estimate.h"
 
@@ -56,11 +55,6 @@ static void list_held_up(const struct estimation *j)
 	}
 }
 
-static void set_bit(uint64_t bits[PORT_WORDS], unsigned int num)
-{
-	bits[num / 64] |= 1ull << num % 64;
-}
-
 /* Finds ports by which packets of silent nodes may come in. */
 static void find_odd(const struct ibcc_topo *t, uint32_t node, struct feeders *f)
 {
@@ -71,7 +65,7 @@ static void find_odd(const struct ibcc_topo *t, uint32_t node, struct feeders *f
 
 		if (p->peer == IBCC_NONE ? p->beyond != IBCC_BEYOND_KNOWN
 					 : t->node[t->port[p->peer].node].partial)
-			set_bit(f->odd, num);
+			port_set_add(&f->odd, num);
 	}
 }
 
@@ -228,15 +222,15 @@ static void find_feeders(const struct estimation *j, uint32_t lid)
 			continue;
 		f = &tr->feeders[t->port[in].node];
 		if (f->walk != tr->walk)
-			memset(f->in, 0, sizeof(f->in));
+			f->in = (struct port_set){ 0 };
 		f->walk = tr->walk;
-		set_bit(f->in, t->port[in].num);
+		port_set_add(&f->in, t->port[in].num);
 	}
 }
 
-/* Lists the ports by which other switches forward packets for a LID to a switch. */
+/* Adds the ports by which other switches forward packets for a LID to a switch. */
 static void list_feeders(const struct estimation *j, uint32_t lid, uint32_t node,
-			 uint64_t bits[PORT_WORDS])
+			 struct port_set *in)
 {
 	const struct ibcc_topo *t = j->t;
 	const struct ibcc_topo_node *sw = &t->node[node];
@@ -246,7 +240,7 @@ static void list_feeders(const struct estimation *j, uint32_t lid, uint32_t node
 
 		if (q != IBCC_NONE && ibcc_topo_is_switch(t, t->port[q].node) &&
 		    forwards(&t->node[t->port[q].node], lid, t->port[q].num))
-			set_bit(bits, num);
+			port_set_add(in, num);
 	}
 }
 
@@ -297,12 +291,13 @@ static uint32_t visit(const struct estimation *j, uint32_t lid, uint32_t node, u
 	struct tree *tr = j->tree;
 	const struct adapters *a = ibcc_tree_adapters(tr, node);
 	const struct feeders *f = &tr->feeders[node];
-	uint64_t bits[PORT_WORDS] = { 0 };
+	struct port_set in = f->odd;
+	unsigned int num;
 
 	if (!found)
-		list_feeders(j, lid, node, bits);
+		list_feeders(j, lid, node, &in);
 	else if (f->walk == tr->walk)
-		memcpy(bits, f->in, sizeof(bits));
+		port_set_join(&in, &f->in);
 	tr->n_ports += sw->n_ports;
 	tr->n_read += a->n;
 	tr->n_usable += a->n_usable;
@@ -313,13 +308,9 @@ static uint32_t visit(const struct estimation *j, uint32_t lid, uint32_t node, u
 		tr->n_waiting += a->n_waiting;
 	}
 	tr->below[node] |= tr->path[node] | TREE_REACHES;
-	for (unsigned int i = 0; i < PORT_WORDS; i++)
-		for (uint64_t w = bits[i] | f->odd[i]; w; w &= w - 1) {
-			uint32_t in = sw->first_port + 64 * i + (uint32_t)__builtin_ctzll(w);
-
-			if (in != root)
-				n = visit_port(j, lid, node, in, n);
-		}
+	while ((num = port_set_take(&in)))
+		if (sw->first_port + num != root)
+			n = visit_port(j, lid, node, sw->first_port + num, n);
 	return n;
 }
 

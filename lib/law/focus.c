@@ -10,7 +10,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "port_set.h"
 
 /* Permille of the interval that a suspected port was busy. Congestion of three seconds in ten shows
  * as 300, and a link with less of it than that is worth no haste.
@@ -47,12 +48,9 @@ struct choice {
 	struct ibcc_focus next;
 	bool *node; /* by node index: it has a port in `next` */
 	uint32_t n_starts;
-	struct start *start; /* most urgent first */
-	bool *starts;        /* by port index: it is in `start` */
-	/* By node index, of a switch: ports whose other ends wait, as bits by port number. */
-	struct waiting {
-		uint64_t bits[4];
-	} * waiting;
+	struct start *start;      /* most urgent first */
+	bool *starts;             /* by port index: it is in `start` */
+	struct port_set *waiting; /* by node index: ports whose other ends wait */
 	/* Of a walk upstream: */
 	uint32_t *stack; /* by node index */
 	uint32_t *seen;  /* by node index: the number of the walk that came by last, or TAKEN */
@@ -142,8 +140,7 @@ static void find_waiting(struct choice *c)
 		uint32_t in = t->port[q].peer;
 
 		if (in != IBCC_NONE && waited(c, q) >= WAIT_PERMILLE)
-			c->waiting[t->port[in].node].bits[t->port[in].num / 64] |=
-				1ull << t->port[in].num % 64;
+			port_set_add(&c->waiting[t->port[in].node], t->port[in].num);
 	}
 }
 
@@ -165,25 +162,24 @@ static uint32_t walk_upstream(struct choice *c, uint32_t port, bool take)
 	c->stack[n++] = start;
 	while (n) {
 		uint32_t node = c->stack[--n];
+		struct port_set waiting = c->waiting[node];
+		unsigned int num;
 
-		for (unsigned int i = 0; i < 4; i++)
-			for (uint64_t w = c->waiting[node].bits[i]; w; w &= w - 1) {
-				uint32_t in = t->node[node].first_port + 64 * i +
-					      (uint32_t)__builtin_ctzll(w);
-				uint32_t q = t->port[in].peer, next;
+		while ((num = port_set_take(&waiting))) {
+			uint32_t in = t->node[node].first_port + num, q = t->port[in].peer, next;
 
-				if (in == port)
-					continue;
-				if (take)
-					add(c, q, IBCC_FOCUS_LINGERS);
-				next = t->port[q].node;
-				n_waiting += !ibcc_topo_is_switch(t, next);
-				if (!ibcc_topo_is_switch(t, next) || c->seen[next] == mark ||
-				    c->seen[next] == TAKEN)
-					continue;
-				c->seen[next] = mark;
-				c->stack[n++] = next;
-			}
+			if (in == port)
+				continue;
+			if (take)
+				add(c, q, IBCC_FOCUS_LINGERS);
+			next = t->port[q].node;
+			n_waiting += !ibcc_topo_is_switch(t, next);
+			if (!ibcc_topo_is_switch(t, next) || c->seen[next] == mark ||
+			    c->seen[next] == TAKEN)
+				continue;
+			c->seen[next] = mark;
+			c->stack[n++] = next;
+		}
 	}
 	return n_waiting;
 }
