@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/file.h>
-#include <sys/xattr.h>
 
 #include <cmocka.h>
 
+#include "tests/unit/acls.h"
 #include "tests/unit/edits.h"
 
 static int open_only(const char *name)
@@ -121,12 +121,7 @@ static void test_changed_while(void **state)
 
 static void test_attributes(void **state)
 {
-	/* Version 2; the owner rw, user 1234 r, the group r, a mask of r, others nothing. */
-	static const uint8_t acl[] = { 2,    0,    0,    0, 1,    0,    6,    0,    0xff,
-				       0xff, 0xff, 0xff, 2, 0,    4,    0,    0xd2, 4,
-				       0,    0,    4,    0, 4,    0,    0xff, 0xff, 0xff,
-				       0xff, 0x10, 0,    4, 0,    0xff, 0xff, 0xff, 0xff,
-				       0x20, 0,    0,    0, 0xff, 0xff, 0xff, 0xff };
+	uint8_t acl[ACL_BYTES];
 	uint8_t got[sizeof(acl) + 1];
 	struct stat before, after;
 	bool has_acl, has_user, has_hash;
@@ -138,7 +133,8 @@ static void test_attributes(void **state)
 	if (!geteuid())
 		assert_int_equal(chown(files_path("f"), 1234, 4321), 0);
 	has_user = !setxattr(files_path("f"), "user.note", "mine", 4, 0);
-	has_acl = !setxattr(files_path("f"), "system.posix_acl_access", acl, sizeof(acl), 0);
+	acl_make(acl, ACL_R, ACL_R, ACL_R);
+	has_acl = !setxattr(files_path("f"), ACL_ACCESS, acl, sizeof(acl), 0);
 	has_hash = !setxattr(files_path("f"), "security.ima", "\1hash", 5, 0);
 	print_message("ACL %d, user attributes %d, hash %d\n", has_acl, has_user, has_hash);
 	assert_int_equal(stat(files_path("f"), &before), 0);
@@ -153,8 +149,7 @@ static void test_attributes(void **state)
 		if (has_user)
 			assert_int_equal(getxattr(files_path(name), "user.note", got, 10), 4);
 		if (has_acl) {
-			assert_int_equal(getxattr(files_path(name), "system.posix_acl_access", got,
-						  sizeof(got)),
+			assert_int_equal(getxattr(files_path(name), ACL_ACCESS, got, sizeof(got)),
 					 sizeof(acl));
 			assert_memory_equal(got, acl, sizeof(acl));
 		}
@@ -172,29 +167,23 @@ static void test_attributes(void **state)
  */
 static void test_default_acl(void **state)
 {
-	/* Version 2; the owner rw, user 1234 rw, the group r, a mask of rw, others nothing. */
-	static const uint8_t acl[] = { 2,    0,    0,    0, 1,    0,    6,    0,    0xff,
-				       0xff, 0xff, 0xff, 2, 0,    6,    0,    0xd2, 4,
-				       0,    0,    4,    0, 4,    0,    0xff, 0xff, 0xff,
-				       0xff, 0x10, 0,    6, 0,    0xff, 0xff, 0xff, 0xff,
-				       0x20, 0,    0,    0, 0xff, 0xff, 0xff, 0xff };
-	static const char access_acl[] = "system.posix_acl_access",
-			  default_acl[] = "system.posix_acl_default";
+	uint8_t acl[ACL_BYTES];
 	struct stat before, after;
 
 	(void)state;
 	clean();
 	files_write("f", "original");
 	assert_int_equal(chmod(files_path("f"), 0640), 0);
-	if (setxattr(files_path(""), default_acl, acl, sizeof(acl), 0))
+	acl_make(acl, ACL_RW, ACL_R, ACL_RW);
+	if (setxattr(files_path(""), ACL_DEFAULT, acl, sizeof(acl), 0))
 		skip();
 	assert_int_equal(stat(files_path("f"), &before), 0);
 	assert_int_equal(change("f", "one"), 0);
-	assert_int_equal(removexattr(files_path(""), default_acl), 0);
+	assert_int_equal(removexattr(files_path(""), ACL_DEFAULT), 0);
 	for (unsigned int i = 0; i < 2; i++) {
 		const char *name = i ? "f.ibcc-before" : "f";
 
-		assert_int_equal(getxattr(files_path(name), access_acl, NULL, 0), -1);
+		assert_int_equal(getxattr(files_path(name), ACL_ACCESS, NULL, 0), -1);
 		assert_int_equal(errno, ENODATA);
 		assert_int_equal(stat(files_path(name), &after), 0);
 		assert_int_equal(after.st_mode, before.st_mode);

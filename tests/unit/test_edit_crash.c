@@ -9,10 +9,10 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <sys/xattr.h>
 
 #include <cmocka.h>
 
+#include "tests/unit/acls.h"
 #include "tests/unit/edits.h"
 
 /* Starts an action in a process that stops before and after each system call. */
@@ -293,19 +293,16 @@ static void test_order(void **state)
 	assert_int_equal(n_renames, 4);
 }
 
-static const char access_acl[] = "system.posix_acl_access",
-		  default_acl[] = "system.posix_acl_default";
-
 /* Whether the new file gives rights to a group only with the ACL that FILE has, or without one as
  * FILE has none. The bits of the group are the mask of an ACL.
  */
 static bool is_closed(void)
 {
-	bool wants = getxattr(files_path("f"), access_acl, NULL, 0) >= 0;
+	bool wants = getxattr(files_path("f"), ACL_ACCESS, NULL, 0) >= 0;
 	struct stat st;
 
 	return stat(files_path("f.ibcc-new"), &st) || !(st.st_mode & 070) ||
-	       (getxattr(files_path("f.ibcc-new"), access_acl, NULL, 0) >= 0) == wants;
+	       (getxattr(files_path("f.ibcc-new"), ACL_ACCESS, NULL, 0) >= 0) == wants;
 }
 
 /* A user who opens the new file at any moment keeps its descriptor, and reads what is written
@@ -314,15 +311,10 @@ static bool is_closed(void)
  */
 static void test_rights_at_each_call(void **state)
 {
-	/* Version 2; the owner rw, user 1234 rw, the group nothing, a mask of rw, others nothing.
-	 */
-	static const uint8_t acl[] = { 2,    0,    0,    0, 1,    0,    6,    0,    0xff,
-				       0xff, 0xff, 0xff, 2, 0,    6,    0,    0xd2, 4,
-				       0,    0,    4,    0, 0,    0,    0xff, 0xff, 0xff,
-				       0xff, 0x10, 0,    6, 0,    0xff, 0xff, 0xff, 0xff,
-				       0x20, 0,    0,    0, 0xff, 0xff, 0xff, 0xff };
+	uint8_t acl[ACL_BYTES];
 
 	(void)state;
+	acl_make(acl, ACL_RW, 0, ACL_RW);
 	for (unsigned int of_file = 0; of_file < 2; of_file++) {
 		unsigned int n = 0;
 		pid_t pid;
@@ -331,7 +323,7 @@ static void test_rights_at_each_call(void **state)
 		clean();
 		files_write("f", "original");
 		assert_int_equal(chmod(files_path("f"), 0640), 0);
-		if (setxattr(files_path(of_file ? "f" : ""), of_file ? access_acl : default_acl,
+		if (setxattr(files_path(of_file ? "f" : ""), of_file ? ACL_ACCESS : ACL_DEFAULT,
 			     acl, sizeof(acl), 0))
 			skip();
 		pid = trace(write_one);
@@ -342,7 +334,7 @@ static void test_rights_at_each_call(void **state)
 				fail_msg("call %u, %s", n / 2 + 1, of_file ? "file" : "folder");
 		assert_int_equal(rc, 0);
 		if (!of_file)
-			assert_int_equal(removexattr(files_path(""), default_acl), 0);
+			assert_int_equal(removexattr(files_path(""), ACL_DEFAULT), 0);
 	}
 }
 
