@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/unit/fabrics.h"
-
-#include <ibcc/rng.h>
+#include "fabric_random.h"
 
 #include "lib/law/estimate.h"
 
@@ -43,45 +41,7 @@ static uint32_t below(struct fabric *f, uint32_t n)
 
 static bool one_in(struct fabric *f, uint32_t n)
 {
-	return !below(f, n);
-}
-
-/* A port of a switch without a link; IBCC_NONE where a draw finds none. */
-static uint32_t free_port(struct fabric *f, uint32_t sw)
-{
-	uint32_t port = fabric_port(f->t, sw, 1 + below(f, f->t->node[sw].n_ports));
-
-	return f->t->port[port].peer == IBCC_NONE ? port : IBCC_NONE;
-}
-
-static void link_to(struct fabric *f, uint32_t node, uint32_t num, uint32_t sw)
-{
-	uint32_t port = free_port(f, sw), mbps = 1000 + below(f, 1000);
-
-	if (port != IBCC_NONE && node != sw)
-		assert_int_equal(
-			ibcc_topo_link(f->t, node, num, sw, f->t->port[port].num, mbps, 2048), 0);
-}
-
-static void add_nodes(struct fabric *f, uint32_t switches, uint32_t ports)
-{
-	uint32_t hosts = 2 * switches;
-
-	f->switches = switches;
-	for (uint32_t i = 0; i < switches; i++)
-		fabric_node(f->t, IBCC_NODE_SWITCH, ports, "s");
-	for (uint32_t i = 0; i < hosts; i++)
-		fabric_node(f->t, IBCC_NODE_CA, 1, "h");
-	for (uint32_t i = 1; i < switches; i++)
-		for (uint32_t k = 0; k < 3; k++) {
-			uint32_t port = free_port(f, i);
-
-			if (port != IBCC_NONE)
-				link_to(f, i, f->t->port[port].num, below(f, i));
-		}
-	for (uint32_t i = 0; i < hosts; i++)
-		link_to(f, switches + i, 1, i % switches);
-	assert_int_equal(ibcc_route_compute(f->t), 0);
+	return fabric_one_in(&f->rng, n);
 }
 
 /* Takes a node away as if it did not answer: its links are up, and lead nowhere. */
@@ -102,29 +62,6 @@ static void silence(struct fabric *f, uint32_t node)
 	}
 }
 
-/* Errors in tables, loops among them, and tables that were read in part. */
-static void break_tables(struct fabric *f)
-{
-	uint32_t errors = below(f, 30);
-
-	for (uint32_t i = 0; i < errors; i++) {
-		struct ibcc_topo_node *sw = &f->t->node[below(f, f->switches)];
-
-		if (sw->lft_len)
-			sw->lft[below(f, sw->lft_len)] = (uint8_t)below(f, sw->n_ports + 2u);
-	}
-	for (uint32_t i = 0; i < f->switches; i++) {
-		struct ibcc_topo_node *sw = &f->t->node[i];
-
-		sw->partial = one_in(f, 8);
-		for (uint32_t lid = 0; sw->partial && lid < sw->lft_len; lid++)
-			if (one_in(f, 2))
-				sw->lft[lid] = IBCC_LFT_NONE;
-		if (sw->partial && sw->lft_len)
-			sw->lft_len -= below(f, sw->lft_len);
-	}
-}
-
 static void add_loads(struct fabric *f)
 {
 	for (uint32_t i = 0; i < f->t->n_ports; i++) {
@@ -139,21 +76,19 @@ static void add_loads(struct fabric *f)
 static struct fabric *fabric_new(uint64_t seed)
 {
 	struct fabric *f = calloc(1, sizeof(*f));
-	uint32_t switches, ports;
+	uint32_t ports;
 
 	assert_non_null(f);
 	f->rng = seed;
-	switches = seed % 50 == 1 ? MANY : 2 + below(f, 7);
+	f->switches = seed % 50 == 1 ? MANY : 2 + below(f, 7);
 	ports = seed % 10 == 2 ? MANY_PORTS : 6 + below(f, 10);
-	f->t = ibcc_topo_new();
-	assert_non_null(f->t);
-	add_nodes(f, switches, ports);
+	f->t = fabric_random(&f->rng, f->switches, ports);
 	for (uint32_t i = 0; i < f->t->n_ports; i++)
 		if (f->t->port[i].peer == IBCC_NONE)
 			f->t->port[i].state = STATE_DOWN;
 	for (uint32_t i = below(f, 4); i; i--)
 		silence(f, below(f, f->t->n_nodes));
-	break_tables(f);
+	fabric_break_tables(f->t, &f->rng, f->switches);
 	assert_int_equal(ibcc_topo_find_gaps(f->t), 0);
 	f->load = calloc(f->t->n_ports, sizeof(*f->load));
 	assert_non_null(f->load);
