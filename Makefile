@@ -295,8 +295,8 @@ $(B)/tests/fuzz/fuzz_sa_client $(B)/hunt/fuzz_sa_client: EXTRA_LIBS += -Wl,--wra
 $(B)/tests/unit/test_predictor_clock: EXTRA_LIBS += -Wl,--wrap=time
 # Waits for a writer on a clock of its own.
 $(B)/tests/unit/test_state_reader: EXTRA_LIBS += -Wl,--wrap=nanosleep -Wl,--wrap=clock_gettime
-# Is on a host without ports.
-$(B)/tests/sim/test_nvidia: EXTRA_LIBS += -Wl,--wrap=ibcc_umad_is_local
+# Are on a host without ports.
+$(B)/tests/sim/test_nvidia $(B)/tests/sim/test_nvidia_debts: EXTRA_LIBS += -Wl,--wrap=ibcc_umad_is_local
 # Has a twin that simulates nothing.
 $(B)/tests/unit/test_prediction_hops: EXTRA_LIBS += $(foreach f,new replay try free,-Wl$(comma)--wrap=ibcc_twin_$(f))
 # Has a prediction that never ends.
@@ -326,7 +326,7 @@ $(B)/tests/double/lib%-double.so:
 # read arguments.
 unit_alone := $(patsubst %,$(B)/tests/unit/test_%,edit_full estimate_no_memory log names netfile notices plugin_fabric plugin_options \
 	      prediction_hops predictor_clock sa_client sim_pace state_reader state_sync steady umad_port)
-sim_alone  := $(patsubst %,$(B)/tests/sim/test_%,bcn engine_conservation nvidia predict_beside)
+sim_alone  := $(patsubst %,$(B)/tests/sim/test_%,bcn engine_conservation nvidia nvidia_debts predict_beside)
 perf_tests := $(filter $(B)/tests/unit/test_perf_%,$(unit_tests))
 unit_shared := $(filter-out $(unit_alone) $(perf_tests),$(unit_tests))
 sim_shared := $(filter-out $(sim_alone),$(sim_tests))
