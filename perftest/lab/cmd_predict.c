@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Compares predictions with the effect of their plans, on random scenarios. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 
 #include "perftest/bench/bench.h"
 #include "perftest/bench/report.h"
+#include "perftest/lab/draw_tree.h"
 #include "perftest/lab/lab.h"
 #include "perftest/lab/predict.h"
 #include "perftest/lab/runs.h"
@@ -19,6 +21,7 @@ enum { VARIANTS = 3 };
 
 struct options {
 	uint64_t n, seed, jobs;
+	uint32_t hosts; /* of a tree; 0: small fabrics */
 	enum ibcc_predict_probe probe;
 	bool json;
 };
@@ -28,6 +31,8 @@ static const char *const variant_names[VARIANTS] = { "V1 drawn rates", "V2 close
 
 struct work {
 	uint64_t n, seed;
+	uint32_t hosts;
+	unsigned int variants; /* the first ones: on trees, V3 is left out, as it has no amounts */
 	enum ibcc_predict_probe probe;
 	struct ibcc_predict_case *one; /* by draw, the variants of each together */
 };
@@ -35,9 +40,12 @@ struct work {
 /* Sums over one variant, or over several. */
 struct sums {
 	uint64_t draws, congested, steady, speaks, covered, roots, open, held;
+	uint64_t signs, right;          /* of predicted changes of more than SIGN */
 	double *total, *victims, *root; /* errors; owned */
-	double cpu_s;
+	double cpu_s, most_cpu_s;
 };
+
+#define SIGN 0.02
 
 /* A requirement. */
 struct row {
@@ -52,8 +60,8 @@ static int predict(void *arg, uint64_t i, struct ibcc_yaml_errors *e)
 {
 	struct work *w = arg;
 
-	return ibcc_predict_draw(w->seed + i / VARIANTS,
-				 (enum ibcc_predict_variant)(IBCC_PREDICT_V1 + i % VARIANTS),
+	return ibcc_predict_draw(w->seed + i / w->variants, w->hosts,
+				 (enum ibcc_predict_variant)(IBCC_PREDICT_V1 + i % w->variants),
 				 w->probe, &w->one[i], e);
 }
 
@@ -68,6 +76,7 @@ static void add(struct sums *s, const struct ibcc_predict_case *c)
 
 	s->draws++;
 	s->congested += c->congested;
+	s->most_cpu_s = fmax(s->most_cpu_s, c->p.cpu_s);
 	s->steady += c->congested && c->steady;
 	if (!c->congested || !c->steady)
 		return;
@@ -81,6 +90,8 @@ static void add(struct sums *s, const struct ibcc_predict_case *c)
 	s->total[s->speaks] = fabs(total / c->total - 1);
 	s->victims[s->speaks++] = fabs(factor(&c->p.victims) - c->victims);
 	s->covered += truth >= c->p.total.low_mbps && truth <= c->p.total.high_mbps;
+	s->signs += fabs(total - 1) > SIGN;
+	s->right += fabs(total - 1) > SIGN && (total > 1) == (c->total > 1);
 }
 
 static int by_value(const void *a, const void *b)
@@ -108,15 +119,15 @@ static void sums_free(struct sums *s)
 /* Sums up variants `from` to before `to`. */
 static int sum_up(const struct work *w, unsigned int from, unsigned int to, struct sums *s)
 {
-	size_t most = (size_t)w->n * VARIANTS + 1;
+	size_t most = (size_t)w->n * w->variants + 1;
 
 	*s = (struct sums){ .total = calloc(most, sizeof(double)),
 			    .victims = calloc(most, sizeof(double)),
 			    .root = calloc(most, sizeof(double)) };
 	if (!s->total || !s->victims || !s->root)
 		return -ENOMEM;
-	for (uint64_t i = 0; i < w->n * VARIANTS; i++)
-		if (i % VARIANTS >= from && i % VARIANTS < to)
+	for (uint64_t i = 0; i < w->n * w->variants; i++)
+		if (i % w->variants >= from && i % w->variants < to)
 			add(s, &w->one[i]);
 	qsort(s->total, s->speaks, sizeof(double), by_value);
 	qsort(s->victims, s->speaks, sizeof(double), by_value);
@@ -134,8 +145,29 @@ static bool holds(const struct row *r)
 	return r->at_least ? r->measured >= r->target : r->measured <= r->target;
 }
 
-/* Judges sums. `all`: those of the first two variants together. */
-static void judge(const struct sums *s, const struct sums *all, struct row *row)
+/* Judges sums on trees. A prediction may take 2 s up to a thousand or so hosts, and 6 s above, as
+ * for `ibcc-lab prediction`. Returns the number of rows.
+ */
+static int judge_tree(const struct sums *all, uint32_t hosts, struct row *row)
+{
+	const struct row rows[] = {
+		{ "total off, median", "share", 0.02, quantile(all->total, all->speaks, 0.5),
+		  false },
+		{ "total off, 90th percentile", "share", 0.06,
+		  quantile(all->total, all->speaks, 0.9), false },
+		{ "total within the range", "share", 0.95, part(all->covered, all->speaks), true },
+		{ "sign right above 2 %", "share", 0.95, part(all->right, all->signs), true },
+		{ "CPU time, most", "s", hosts > 1152 ? 6 : 2, all->most_cpu_s, false },
+	};
+	int n = sizeof(rows) / sizeof(*rows);
+
+	for (int i = 0; i < n; i++)
+		row[i] = rows[i];
+	return n;
+}
+
+/* Judges sums. `all`: those of the first two variants together. Returns the number of rows. */
+static int judge(const struct sums *s, const struct sums *all, struct row *row)
 {
 	const struct row rows[ROWS] = {
 		{ "steady scenarios with a prediction", "draws", 100, (double)all->speaks, true },
@@ -154,6 +186,7 @@ static void judge(const struct sums *s, const struct sums *all, struct row *row)
 
 	for (int i = 0; i < ROWS; i++)
 		row[i] = rows[i];
+	return ROWS;
 }
 
 static const char *percent(double v, char *buf)
@@ -161,7 +194,7 @@ static const char *percent(double v, char *buf)
 	return ibcc_table_number(100 * v, buf, IBCC_CELL_BYTES);
 }
 
-static int print_table(const struct sums *s)
+static int print_table(const struct sums *s, unsigned int variants)
 {
 	static const struct ibcc_table_column columns[] = {
 		{ "", false },          { "CONGESTED", true },           { "STEADY", true },
@@ -174,7 +207,7 @@ static int print_table(const struct sums *s)
 	struct libscols_table *t = ibcc_table_new(columns, N, stdout);
 	int rc = t ? 0 : -ENOMEM;
 
-	for (int v = 0; v < VARIANTS && !rc; v++) {
+	for (unsigned int v = 0; v < variants && !rc; v++) {
 		const struct sums *x = &s[v];
 		uint64_t n[] = { x->congested, x->steady, x->speaks, x->roots, x->open };
 		char buf[N][IBCC_CELL_BYTES];
@@ -198,26 +231,26 @@ static int print_table(const struct sums *s)
 	return ibcc_table_end(t, rc);
 }
 
-static void print_rows(const struct row *row)
+static void print_rows(const struct row *row, int n)
 {
 	puts("");
-	for (int i = 0; i < ROWS; i++)
+	for (int i = 0; i < n; i++)
 		printf("%-34s %9.3f (%s %.3f): %s\n", row[i].name, row[i].measured,
 		       row[i].at_least ? "at least" : "at most", row[i].target,
 		       holds(&row[i]) ? "ok" : "NO");
 }
 
-static int print_json(const struct work *w, const struct row *row, bool ok)
+static int print_json(const struct work *w, const struct row *row, int n, bool ok)
 {
 	json_t *rows = json_array(), *all = json_array();
 
-	for (int i = 0; i < ROWS; i++)
+	for (int i = 0; i < n; i++)
 		json_array_append_new(rows,
 				      json_pack("{ss ss sf so sb}", "name", row[i].name, "unit",
 						row[i].unit, "target", row[i].target, "measured",
 						ibcc_report_number(row[i].measured), "ok",
 						(int)holds(&row[i])));
-	for (uint64_t i = 0; i < w->n * VARIANTS; i++) {
+	for (uint64_t i = 0; i < w->n * w->variants; i++) {
 		const struct ibcc_predict_case *c = &w->one[i];
 
 		if (!c->congested)
@@ -226,8 +259,8 @@ static int print_json(const struct work *w, const struct row *row, bool ok)
 			all,
 			json_pack(
 				"{sI si sb sb ss sf sf sf sf sf sf so so so so so si si sf sf sf}",
-				"seed", (json_int_t)(w->seed + i / VARIANTS), "variant",
-				(int)(1 + i % VARIANTS), "steady", (int)c->steady, "known",
+				"seed", (json_int_t)(w->seed + i / w->variants), "variant",
+				(int)(1 + i % w->variants), "steady", (int)c->steady, "known",
 				(int)c->p.known, "why", ibcc_prediction_reason(c->p.why),
 				"total_predicted", factor(&c->p.total), "total", c->total,
 				"victims_predicted", factor(&c->p.victims), "victims", c->victims,
@@ -252,20 +285,21 @@ static int report(const struct work *w, bool json)
 	struct sums s[VARIANTS + 1] = { 0 };
 	struct row row[ROWS];
 	bool ok = true;
-	int rc = 0;
+	int n = 0, rc = 0;
 
-	for (unsigned int v = 0; v < VARIANTS && !rc; v++)
+	for (unsigned int v = 0; v < w->variants && !rc; v++)
 		rc = sum_up(w, v, v + 1, &s[v]);
 	if (!rc)
 		rc = sum_up(w, 0, 2, &s[VARIANTS]);
 	if (!rc) {
-		judge(s, &s[VARIANTS], row);
-		for (int i = 0; i < ROWS; i++)
+		n = w->hosts ? judge_tree(&s[VARIANTS], w->hosts, row)
+			     : judge(s, &s[VARIANTS], row);
+		for (int i = 0; i < n; i++)
 			ok = ok && holds(&row[i]);
-		rc = json ? print_json(w, row, ok) : print_table(s);
+		rc = json ? print_json(w, row, n, ok) : print_table(s, w->variants);
 	}
 	if (!rc && !json) {
-		print_rows(row);
+		print_rows(row, n);
 		printf("%llu random scenario%s of each variant, from seed %llu on\n",
 		       (unsigned long long)w->n, ibcc_text_plural(w->n, "", "s"),
 		       (unsigned long long)w->seed);
@@ -279,10 +313,12 @@ static int predict_all(const struct options *o)
 {
 	struct work w = { .n = o->n,
 			  .seed = o->seed,
+			  .hosts = o->hosts,
+			  .variants = o->hosts ? VARIANTS - 1 : VARIANTS,
 			  .probe = o->probe,
 			  .one = calloc(o->n * VARIANTS, sizeof(*w.one)) };
 	const struct ibcc_runs runs = {
-		.n = o->n * VARIANTS, .threads = (unsigned int)o->jobs, .one = predict, .arg = &w
+		.n = o->n * w.variants, .threads = (unsigned int)o->jobs, .one = predict, .arg = &w
 	};
 	struct ibcc_yaml_errors e = { 0 };
 	int rc = w.one ? ibcc_runs_all(&runs) : -ENOMEM, exit;
@@ -290,6 +326,16 @@ static int predict_all(const struct options *o)
 	exit = rc ? ibcc_bench_fail("predict", rc, &e) : report(&w, o->json);
 	free(w.one);
 	return exit;
+}
+
+static int read_hosts(void *place, const char *text)
+{
+	uint32_t *hosts = place;
+	char end;
+
+	return sscanf(text, "%5" SCNu32 "%c", hosts, &end) == 1 && ibcc_draw_tree_is(*hosts)
+		       ? 0
+		       : -EINVAL;
 }
 
 static int read_probe(void *place, const char *text)
@@ -303,6 +349,11 @@ static int read_probe(void *place, const char *text)
 static const struct ibcc_option options[] = {
 	IBCC_OPTION_RANDOM(struct options, n),
 	IBCC_OPTION_SEED(struct options, seed, 0),
+	{ "hosts", 0, IBCC_OPTION_READ, "N",
+	  "hosts of a fat tree with random traffic: 128, 648,\n1152 or 3456 (default: small random "
+	  "fabrics)",
+	  .at = offsetof(struct options, hosts), .read = read_hosts,
+	  .want = "128, 648, 1152 or 3456" },
 	{ "probe", 0, IBCC_OPTION_READ, "becns|logs",
 	  "let switches mark packets and adapters not react;\nread BECN counters, or "
 	  "CongestionLogs",

@@ -265,9 +265,15 @@ static void write_events(const struct draw *d, FILE *out)
 	}
 }
 
-static int write_draw(uint64_t seed, bool hdr, FILE *out)
+struct drawn {
+	uint64_t seed;
+	bool hdr;
+};
+
+static int write_draw(void *arg, FILE *out)
 {
-	struct draw d = { .rng = seed, .hdr = hdr };
+	const struct drawn *w = arg;
+	struct draw d = { .rng = w->seed, .hdr = w->hdr };
 
 	draw_fabric(&d);
 	draw_background(&d);
@@ -275,9 +281,9 @@ static int write_draw(uint64_t seed, bool hdr, FILE *out)
 	fprintf(out,
 		"name: drawn-%llu\nseed: %llu\nduration_ms: %u\nmeasure_from_ms: %u\n"
 		"model: {%sbuffer_bytes: %u, hca_buffer_bytes: %u}\n",
-		(unsigned long long)seed, (unsigned long long)seed, hdr ? HDR_RUN_MS : RUN_MS,
-		hdr ? HDR_MEASURE_MS : MEASURE_MS,
-		hdr ? "packet_bytes: 4096, header_bytes: 26, " : "", d.buffer, d.buffer);
+		(unsigned long long)w->seed, (unsigned long long)w->seed,
+		w->hdr ? HDR_RUN_MS : RUN_MS, w->hdr ? HDR_MEASURE_MS : MEASURE_MS,
+		w->hdr ? "packet_bytes: 4096, header_bytes: 26, " : "", d.buffer, d.buffer);
 	write_fabric(&d, out);
 	write_traffic(&d, out);
 	write_events(&d, out);
@@ -286,11 +292,14 @@ static int write_draw(uint64_t seed, bool hdr, FILE *out)
 
 int ibcc_draw_write(uint64_t seed, FILE *out)
 {
-	return write_draw(seed, false, out);
+	struct drawn w = { .seed = seed };
+
+	return write_draw(&w, out);
 }
 
-static int load(uint64_t seed, bool hdr, const struct ibcc_words *set, struct ibcc_scenario *s,
-		struct ibcc_yaml_errors *e)
+int ibcc_draw_load_written(int (*write)(void *arg, FILE *out), void *arg,
+			   const struct ibcc_words *set, struct ibcc_scenario *s,
+			   struct ibcc_yaml_errors *e)
 {
 	const char *folder = getenv("TMPDIR");
 	char path[512];
@@ -309,7 +318,7 @@ static int load(uint64_t seed, bool hdr, const struct ibcc_words *set, struct ib
 			close(fd);
 		return rc;
 	}
-	rc = write_draw(seed, hdr, f);
+	rc = write(arg, f);
 	if (fclose(f) && !rc)
 		rc = -errno;
 	if (!rc)
@@ -317,6 +326,14 @@ static int load(uint64_t seed, bool hdr, const struct ibcc_words *set, struct ib
 					    set ? set->n : 0, s, e);
 	unlink(path);
 	return rc;
+}
+
+static int load(uint64_t seed, bool hdr, const struct ibcc_words *set, struct ibcc_scenario *s,
+		struct ibcc_yaml_errors *e)
+{
+	struct drawn w = { seed, hdr };
+
+	return ibcc_draw_load_written(write_draw, &w, set, s, e);
 }
 
 int ibcc_draw_load(uint64_t seed, struct ibcc_scenario *s, struct ibcc_yaml_errors *e)

@@ -14,6 +14,13 @@
 /* Writes the scenario of a seed as a file, see ibcc-scenario(5). -EIO. */
 int ibcc_draw_write(uint64_t seed, FILE *out);
 
+/* Loads what `write` writes to a file, after assignments (NULL: none). Errors in *e as
+ * ibcc_scenario_load().
+ */
+int ibcc_draw_load_written(int (*write)(void *arg, FILE *out), void *arg,
+			   const struct ibcc_words *set, struct ibcc_scenario *s,
+			   struct ibcc_yaml_errors *e);
+
 /* Loads the scenario of a seed. Errors in *e as ibcc_scenario_load(). */
 int ibcc_draw_load(uint64_t seed, struct ibcc_scenario *s, struct ibcc_yaml_errors *e);
 

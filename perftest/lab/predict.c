@@ -14,6 +14,7 @@
 
 #include "perftest/bench/watch.h"
 #include "perftest/lab/draw.h"
+#include "perftest/lab/draw_tree.h"
 
 #define MS IBCC_PS_PER_MS
 /* Hotspots begin this much later than drawn, so that there is a time before them. */
@@ -22,6 +23,9 @@
 /* The effect of the plan is measured in a window from and to these times after it. */
 #define FROM_MS 60u
 #define TO_MS   100u
+/* The same on trees, whose many hosts make a shorter window as exact. */
+#define TREE_FROM_MS 40u
+#define TREE_TO_MS   60u
 /* The present is measured over as many intervals before the plan as the predictor uses. */
 #define NOW_MS IBCC_RECENT
 #define QUEUE  200u
@@ -41,6 +45,7 @@ struct watch {
 	uint32_t made; /* pass in which the plan was made, or 0 */
 	const struct ibcc_scenario *s;
 	enum ibcc_predict_probe probe;
+	uint32_t from_ms, to_ms; /* after the plan: where its effect is measured */
 };
 
 static void close_loop(struct ibcc_flow_spec *f)
@@ -105,7 +110,8 @@ static int vary_flows(struct ibcc_scenario *s, enum ibcc_predict_variant v)
 		f->stop_ps = 0;
 		if (f->start_ps)
 			f->start_ps += LATER_MS * MS;
-		f->queue_packets = QUEUE;
+		if (!f->queue_packets)
+			f->queue_packets = QUEUE;
 		if (f->kind == IBCC_FLOW_HOT ? v != IBCC_PREDICT_V1 : v == IBCC_PREDICT_V3)
 			close_loop(f);
 		if (is_split(f, v))
@@ -362,7 +368,7 @@ static int run_on(const struct ibcc_scenario *s, const struct watch *w,
 	if (!rc && settings)
 		rc = ibcc_twin_set(e, s->topo, settings);
 	if (!rc)
-		rc = rate_over(e, s, w, at + FROM_MS * MS, at + TO_MS * MS, then);
+		rc = rate_over(e, s, w, at + w->from_ms * MS, at + w->to_ms * MS, then);
 	ibcc_engine_free(e);
 	return rc;
 }
@@ -384,13 +390,19 @@ static bool is_within(const struct ibcc_amount *a, double factor)
 	return then >= a->low_mbps && then <= a->high_mbps;
 }
 
-int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, enum ibcc_predict_probe probe,
-		      struct ibcc_predict_case *out, struct ibcc_yaml_errors *e)
+int ibcc_predict_draw(uint64_t seed, uint32_t hosts, enum ibcc_predict_variant v,
+		      enum ibcc_predict_probe probe, struct ibcc_predict_case *out,
+		      struct ibcc_yaml_errors *e)
 {
 	struct ibcc_scenario s;
-	struct watch w = { .out = out, .s = &s, .probe = probe };
+	struct watch w = { .out = out,
+			   .s = &s,
+			   .probe = probe,
+			   .from_ms = hosts ? TREE_FROM_MS : FROM_MS,
+			   .to_ms = hosts ? TREE_TO_MS : TO_MS };
 	struct sums now, off, then;
-	int rc = ibcc_draw_load(seed, &s, e);
+	int rc = hosts ? ibcc_draw_tree_load(seed, hosts, &s, e) : ibcc_draw_load(seed, &s, e);
+	bool tried;
 
 	*out = (struct ibcc_predict_case){ .congested = false };
 	if (rc)
@@ -398,13 +410,13 @@ int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, enum ibcc_pred
 	rc = ibcc_predict_vary(&s, v);
 	if (!rc)
 		rc = ibcc_watch_run(&s, LOOK_MS, each, &w);
-	if (!rc && w.made) {
+	out->congested = w.made;
+	tried = w.made && (!hosts || out->p.known);
+	if (!rc && tried)
 		rc = run_on(&s, &w, NULL, &now, &off);
-		if (!rc)
-			rc = run_on(&s, &w, &w.wanted, &now, &then);
-		out->congested = !rc;
-	}
-	if (!rc && w.made) {
+	if (!rc && tried)
+		rc = run_on(&s, &w, &w.wanted, &now, &then);
+	if (!rc && tried) {
 		out->total = factor(then.total, now.total);
 		out->off = factor(off.total, now.total);
 		out->victims = factor(then.victims, now.victims);

@@ -41,10 +41,13 @@ struct ibcc_predict_case {
 int ibcc_predict_vary(struct ibcc_scenario *s, enum ibcc_predict_variant v);
 
 /* Draws a scenario, watches it without control for 30 ms, predicts the effect of the plan at that
- * time, and tries that plan. With a probe, it first measures which adapters send through the
- * fabric's roots. Errors as ibcc_draw_load().
+ * time, and tries that plan, measured from 60 to 100 ms after it. With a probe, it first measures
+ * which adapters send through the fabric's roots. `hosts`: 0, or the size of a tree of draw_tree.h.
+ * As trees take long to simulate, the effect of their plans is measured from 40 to 60 ms, and only
+ * where amounts are predicted; else `steady` is false. Errors as ibcc_draw_load().
  */
-int ibcc_predict_draw(uint64_t seed, enum ibcc_predict_variant v, enum ibcc_predict_probe probe,
-		      struct ibcc_predict_case *out, struct ibcc_yaml_errors *e);
+int ibcc_predict_draw(uint64_t seed, uint32_t hosts, enum ibcc_predict_variant v,
+		      enum ibcc_predict_probe probe, struct ibcc_predict_case *out,
+		      struct ibcc_yaml_errors *e);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Scenarios by chance, what is true of them, and what the estimator makes of them. */
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +20,7 @@
 #include "perftest/bench/truth.h"
 #include "perftest/lab/classify.h"
 #include "perftest/lab/draw.h"
+#include "perftest/lab/draw_tree.h"
 
 static char *text_of(uint64_t seed)
 {
@@ -94,6 +96,68 @@ static void no_queue_pair_has_two_flows(void **state)
 						 s.flow[i].name, s.flow[k].name);
 		ibcc_scenario_fini(&s);
 	}
+}
+
+static uint32_t host_of(const struct ibcc_scenario *s, const char *node)
+{
+	uint32_t n = ibcc_topo_find_desc(s->topo, node);
+
+	assert_int_not_equal(n, IBCC_NONE);
+	assert_false(ibcc_topo_is_switch(s->topo, n));
+	return n;
+}
+
+/* The same on a tree: what each source offers, no queue pair with two flows, and both kinds of
+ * traffic.
+ */
+static void check_tree(const struct ibcc_scenario *s, uint32_t hosts)
+{
+	uint32_t nodes = s->topo->n_nodes, n = 0, hot = 0;
+	bool *joined = calloc((size_t)nodes * nodes, sizeof(*joined));
+	double *sum = calloc(nodes, sizeof(*sum));
+
+	assert_non_null(joined);
+	assert_non_null(sum);
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		uint32_t from = host_of(s, s->flow[i].from), to = host_of(s, s->flow[i].to);
+
+		assert_int_not_equal(from, to);
+		assert_false(joined[(size_t)from * nodes + to]);
+		joined[(size_t)from * nodes + to] = true;
+		sum[from] += s->flow[i].rate_mbps;
+		hot += s->flow[i].kind == IBCC_FLOW_HOT;
+	}
+	for (uint32_t i = 0; i < nodes; i++) {
+		if (ibcc_topo_is_switch(s->topo, i))
+			continue;
+		n++;
+		assert_true(sum[i] > 0);
+		assert_true(sum[i] <=
+			    0.9 * s->topo->port[s->topo->node[i].first_port + 1].rate_mbps);
+	}
+	assert_int_equal(n, hosts);
+	assert_true(hot >= 2 && hot < s->n_flows);
+	free(joined);
+	free(sum);
+}
+
+static void trees_are_drawn(void **state)
+{
+	struct ibcc_yaml_errors e = { 0 };
+	struct ibcc_scenario s;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		uint32_t hosts = seed < 8 ? 128 : 648;
+
+		if (ibcc_draw_tree_load(seed, hosts, &s, &e))
+			fail_msg("seed %llu: %s", (unsigned long long)seed, e.text);
+		check_tree(&s, hosts);
+		ibcc_scenario_fini(&s);
+	}
+	assert_true(ibcc_draw_tree_is(1152) && ibcc_draw_tree_is(3456));
+	assert_false(ibcc_draw_tree_is(0));
+	assert_int_equal(ibcc_draw_tree_load(1, 100, &s, &e), -EINVAL);
 }
 
 static void load(const char *file, struct ibcc_scenario *s)
@@ -243,6 +307,7 @@ int main(void)
 		cmocka_unit_test(a_seed_is_one_scenario),
 		cmocka_unit_test(sources_can_send_what_they_offer),
 		cmocka_unit_test(no_queue_pair_has_two_flows),
+		cmocka_unit_test(trees_are_drawn),
 		cmocka_unit_test(truth_of_lustre),
 		cmocka_unit_test(truth_of_a_hot_port),
 		cmocka_unit_test(truth_of_a_chain),
