@@ -19,12 +19,14 @@ make -s install DESTDIR="$root" $dirs >/dev/null
 # match LIST: how many of its patterns each installed file is in; files in none or several are shown.
 match()
 {
-	: >"$tmp/hits"
-	while read -r pattern; do
-		(cd "$root" && for f in $pattern; do [ ! -e "$f" ] || find "$f" -type f; done) >"$tmp/hit"
-		[ -s "$tmp/hit" ] || not_ok "$1: $pattern is not installed"
-		cat "$tmp/hit" >>"$tmp/hits"
-	done <"$2"
+	(
+		cd "$root"
+		while read -r pattern; do
+			# shellcheck disable=SC2086 # a pattern
+			find $pattern -type f >"$tmp/hit" && [ -s "$tmp/hit" ] || not_ok "$1: $pattern is not installed" >&2
+			while read -r f; do echo "$f"; done <"$tmp/hit"
+		done
+	) <"$2" >"$tmp/hits"
 	sort "$tmp/hits" >"$tmp/sorted"
 	diff "$tmp/files" "$tmp/sorted" >"$tmp/diff" ||
 		{ grep '^[<>]' "$tmp/diff"; not_ok "$1: not each file is in one package"; }
