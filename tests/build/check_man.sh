@@ -16,11 +16,28 @@ lab=perftest/lab/ibcc-lab.1
 # section PAGE TITLE: the lines of a section or subsection.
 section() { awk -v t="$2" '/^\.S[sh] /{ on = substr($0, 5) == t } on' "$1"; }
 
-# want TEXT-FILE WHAT PATTERN-OF-A-LINE
+# want TEXT-FILE WHAT PATTERN-OF-A-LINE: for look, which looks for all of them by one process.
 want()
 {
 	n=$((n + 1))
-	grep -Eq -e "$3" "$1" || { echo "$2 is not in the man page"; missing=1; }
+	printf '%s\t%s\t%s\n' "$@" >>"$tmp/wants"
+}
+# look: names what no line of its text has, as the texts are now.
+look()
+{
+	awk -F '\t' '
+	$1 != text {
+		text = $1
+		for (lines = 0; (getline line <text) > 0; ) of[++lines] = line
+		close(text)
+		if (!lines) { print text " is empty"; bad = 1 }
+	}
+	{
+		for (i = 1; i <= lines && of[i] !~ $3; i++) ;
+		if (i > lines) { print $2 " is not in the man page"; bad = 1 }
+	}
+	END { exit bad }' "$tmp/wants" || missing=1
+	: >"$tmp/wants"
 }
 
 keys() { sed -n 's/.*IBCC_YAML_MEMBER("\([^"]*\)".*/\1/p' "$@"; }
@@ -40,6 +57,7 @@ for part in 'yaml:Top level' topo:Topology grid:Topology model:Model traffic:Tra
 	while read -r word; do
 		want "$tmp/text" "$src: word $word" "(^|[^a-z])$word([^a-z]|\$)"
 	done <"$tmp/names"
+	look
 done
 [ "$(ls lib/formats/scenario_*.c | wc -l)" = 10 ] || { echo "not ok - a part of scenarios is not checked"; exit 1; }
 [ $missing = 0 ] || { echo "not ok - $scenario"; exit 1; }
@@ -86,6 +104,7 @@ program()
 	done
 }
 program $bench ibcc-bench
+look
 [ $missing = 0 ] || { echo "not ok - $bench"; exit 1; }
 echo "ok - $bench has $n keys and words"
 
@@ -94,6 +113,7 @@ program $perf ibcc-perf
 for w in $(sed -n 's/^\t{ "\([a-z-]*\)", [0-9], .*/\1/p' perftest/verbs/plans.c); do
 	want $perf "plan $w" "^\.It Cm $w\$"
 done
+look
 [ $missing = 0 ] || { echo "not ok - $perf"; exit 1; }
 echo "ok - $perf has $n commands, options and plans"
 
@@ -106,6 +126,7 @@ for m in $(sed -n '/metrics\[\] = {/,/};/p' perftest/lab/best_report.c | grep -o
 	want $lab "number $m" "^\.Cm $m( .*)?\$"
 done
 program $lab ibcc-lab
+look
 [ $missing = 0 ] || { echo "not ok - $lab"; exit 1; }
 echo "ok - $lab has $n keys and words"
 
@@ -148,6 +169,7 @@ done
 for o in $(sed -n 's/.*PREFIX "\([a-z_]*\)".*/\1/p' opensm-plugin/options.c); do
 	want man/ibcc_opensm.7 "option ibcc.$o" "^\.It (.* )?Cm ibcc\.$o "
 done
+look
 [ $missing = 0 ] || exit 1
 [ "$n" -gt 100 ] || { echo "not ok - only $n commands and options have been looked for"; exit 1; }
 echo "ok - the pages of the tuner, its daemon, plugin and simulator have $n commands, options and values"
