@@ -19,38 +19,41 @@ if ! command -v shellcheck >/dev/null; then
 fi
 check() { shellcheck --severity=warning --format=gcc "$@"; }
 
-# outline FILE: what a script that sources the file has to know of it: all but the bodies of its longer functions, and of
-# these the global variables, whose names are in capitals, that they use and set. shellcheck reads a sourced file again
-# for each script, and the functions of lib.sh cost it several times what a test costs.
+# outline FILE: what a script that sources the file has to know of it: its functions, without their bodies, and the global
+# variables that it sets and uses. In functions these are those whose names are in capitals. shellcheck reads a sourced file
+# again for each script, and lib.sh as it is costs it several times what a test costs.
 outline()
 {
 	awk '
-	function uses(name) { if (!(name in used)) { used[name] = 1; body = body " \"$" name "\"" } }
-	function sets(name, value) { if (!(name in set)) { set[name] = 1; end = end "; " name value } }
-	/^[a-z_]+\(\)$/ { name = $0; next }
-	name != "" && /^\{$/ { inside = 1; body = " :"; end = ""; split("", used); split("", set); next }
-	inside && /^\}$/ { print name " {" body end "; }"; name = ""; inside = 0; next }
-	!inside { print; next }
 	/^[ \t]*#/ { next }
+	match($0, /^[a-z_]+\(\)/) { print substr($0, 1, RLENGTH) " { :; }"; inside = /\(\)$/ }
 	{
 		for (rest = $0; match(rest, /\$[{#!]*[A-Z][A-Z_0-9]*/); rest = substr(rest, RSTART + RLENGTH)) {
 			word = substr(rest, RSTART, RLENGTH)
 			gsub(/[${#!]/, "", word)
-			uses(word)
+			used[word]
 		}
 		for (rest = $0; match(rest, /\(\([^"]*\)\)/); rest = substr(rest, RSTART + RLENGTH)) {
 			n = split(substr(rest, RSTART, RLENGTH), words, /[^A-Za-z_0-9]+/)
-			for (i = 1; i <= n; i++) if (words[i] ~ /^[A-Z][A-Z_0-9]*$/) uses(words[i])
+			for (i = 1; i <= n; i++) if (words[i] ~ /^[A-Z][A-Z_0-9]*$/) used[words[i]]
 		}
 	}
 	/^[ \t]*local / { next }
+	!inside && match($0, /^[a-z_]+=/) { set[substr($0, 1, RLENGTH)] }
 	{
-		for (rest = " " $0; match(rest, /[ \t;(][A-Z][A-Z_0-9]*\+?=\(?/); rest = substr(rest, RSTART + RLENGTH)) {
+		for (rest = " " $0; match(rest, /[ \t;({][A-Z][A-Z_0-9]*\+?=\(?/); rest = substr(rest, RSTART + RLENGTH)) {
 			word = substr(rest, RSTART + 1, RLENGTH - 1)
 			list = sub(/\($/, "", word)
 			sub(/\+?=$/, "", word)
-			sets(word, list ? "+=()" : "=")
+			set[word (list ? "+=()" : "=")]
 		}
+	}
+	/^\}$/ { inside = 0 }
+	END {
+		for (word in set) print word
+		printf ":"
+		for (word in used) printf " \"$%s\"", word
+		print ""
 	}' "$1"
 }
 
@@ -68,7 +71,8 @@ check $others || not_ok "shellcheck"
 mkdir -p "$tmp/tests/system"
 cp .shellcheckrc "$tmp"
 cp -r tests/system/*.sh tests/system/likeness "$tmp/tests/system"
-for helper in tests/wait.sh tests/system/lib.sh; do outline "$helper" >"$tmp/$helper"; done
+for helper in tests/system/lib.sh tests/system/chaos.sh tests/system/likeness/checks.sh; do outline "$helper" >"$tmp/$helper"; done
+outline tests/wait.sh >>"$tmp/tests/system/lib.sh"
 cd "$tmp"
 # shellcheck disable=SC2086
 check $tests || not_ok "shellcheck"
