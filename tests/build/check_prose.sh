@@ -89,17 +89,27 @@ done >"$tmp/stale"
 [ ! -s "$tmp/stale" ] || { cat "$tmp/stale"; not_ok "say these in other words (plain English: $old)"; }
 echo "ok - the manual and the sample configuration are plain English"
 
-# anchors FILE: of its headings, as GitHub makes them.
-anchors() { sed -n 's/^##* *//p' "$1" | tr 'A-Z ' 'a-z-' | tr -cd 'a-z0-9_\n-'; }
+# has_heading FILE ANCHOR: whether a heading has this one, as GitHub makes them.
+has_heading()
+{
+	awk -v anchor="$2" '
+	sub(/^#+ */, "") {
+		s = tolower($0)
+		gsub(/ /, "-", s)
+		gsub(/[^a-z0-9_-]/, "", s)
+		if (s == anchor) exit found = 1
+	}
+	END { exit !found }' "$1"
+}
 # broken FILE: its links that lead nowhere.
 broken()
 {
 	sed -e '/^    /d' -e 's/`[^`]*`//g' "$1" | grep -oE '\]\([^) ]+' | sed 's/^](//' | while read -r to; do
 		case $to in *://* | mailto:*) continue ;; esac
 		file=$1
-		[ -z "${to%%#*}" ] || file=$(dirname "$1")/${to%%#*}
+		[ -z "${to%%#*}" ] || case $1 in */*) file=${1%/*}/${to%%#*} ;; *) file=${to%%#*} ;; esac
 		[ -e "$file" ] || { echo "$1: $to: there is no $file"; continue; }
-		case $to in *'#'*) anchors "$file" | grep -qxF -- "${to#*#}" || echo "$1: $to: no such heading" ;; esac
+		case $to in *'#'*) has_heading "$file" "${to#*#}" || echo "$1: $to: no such heading" ;; esac
 	done
 }
 for f in README.md INSTALL.md CONTRIBUTING.md perftest/README.md doc/*.md doc/*/*.md; do broken "$f"; done >"$tmp/broken"
