@@ -362,13 +362,12 @@ start_opensm()
 # files in $TMP; STATE_FILE may say where the state file is.
 write_config()
 {
-	local line
+	local line given
+	printf -v given '\n%s' "$@"
 	# Five passes a second leave no time between two MADs. A user ibcc of this host has nothing to do with the tests. A
 	# line of the test's own is the one that counts.
 	for line in 'user: root' "interval_ms: $INTERVAL_MS" "timeout_ms: $TIMEOUT_MS" "pass_deadline_ms: $DEADLINE_MS" 'node_window: 4' 'node_gap_us: 0' "plugin_socket: $TMP/opensm.sock" "jobs_file: $TMP/jobs.json"; do
-		case "
-$(printf '%s\n' "$@")" in *"
-${line%%:*}:"*) ;; *) set -- "$line" "$@" ;; esac
+		case $given in *$'\n'"${line%%:*}:"*) ;; *) set -- "$line" "$@" ;; esac
 	done
 	printf '%s\n' "control_socket: $TMP/control.sock" "state_file: ${STATE_FILE:-$TMP/state.db}" \
 		"log: {target: stderr, level: debug}" "$@" >"$TMP/tuned.yaml"
