@@ -216,11 +216,27 @@ static unsigned int sls_shared(const struct ibcc_engine *e)
 	return model(e)->shaper_per_lid ? IBCC_CC_SLS : 0;
 }
 
+/* The queue pair on an SL from the port of a group, or NONE. */
+static uint32_t pair_on(const struct ibcc_engine *e, uint32_t group, uint32_t dst_port,
+			unsigned int sl)
+{
+	const struct hca *h = &e->hca[e->owner[e->group[group].port]];
+
+	return h->group[sl] == NONE ? NONE : qp_find(&e->group[h->group[sl]], dst_port);
+}
+
 uint32_t ibcc_dcqcn_sharer(const struct ibcc_engine *e, uint32_t qp, unsigned int sl)
 {
-	const struct hca *h = &e->hca[e->owner[e->group[e->qp[qp].group].port]];
+	return pair_on(e, e->qp[qp].group, e->qp[qp].dst_port, sl);
+}
 
-	return h->group[sl] == NONE ? NONE : qp_find(&e->group[h->group[sl]], e->qp[qp].dst_port);
+uint64_t ibcc_dcqcn_rest_ps(const struct ibcc_engine *e, uint32_t group, uint32_t dst_port)
+{
+	uint32_t other = NONE;
+
+	for (unsigned int sl = 0; sl < sls_shared(e) && other == NONE; sl++)
+		other = pair_on(e, group, dst_port, sl);
+	return other == NONE ? 0 : e->qp[other].ready_ps;
 }
 
 /* The queue pair whose limiter holds this one. */

@@ -51,6 +51,10 @@ void ibcc_dcqcn_sent_by(struct ibcc_engine *e, uint32_t qp, unsigned int kind);
  * NONE. One of them is the queue pair itself.
  */
 uint32_t ibcc_dcqcn_sharer(const struct ibcc_engine *e, uint32_t qp, unsigned int sl);
+/* Until when a queue pair would rest that a group does not have yet: as those that would share a
+ * limiter with it; 0: there are none.
+ */
+uint64_t ibcc_dcqcn_rest_ps(const struct ibcc_engine *e, uint32_t group, uint32_t dst_port);
 /* Adds what a port has counted. */
 void ibcc_dcqcn_port_read(const struct ibcc_engine *e, uint32_t port, struct ibcc_engine_port *out);
 /* The rate of a queue pair's limiter, at least 1; 0: it has none, or is not limited. */

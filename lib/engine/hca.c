@@ -174,12 +174,32 @@ static void wait_for_qp(struct ibcc_engine *e, uint32_t flow, uint32_t qp)
 	qp_alarm(e, qp);
 }
 
+/* The queue pair of the packet at a flow's head, or NONE. Where its limiter may be that of another
+ * pair, it gets its state now, and rests with that one.
+ */
+static ALWAYS_INLINE uint32_t ready_pair(struct ibcc_engine *e, const struct flow *f, bool plain)
+{
+	uint32_t qp = head_qp(e, f);
+	uint64_t rest_ps;
+
+	if (plain || qp != NONE || !e->dcqcn || !e->model.dcqcn.shaper_per_lid)
+		return qp;
+	rest_ps = ibcc_dcqcn_rest_ps(e, f->group, f->dst);
+	qp = ibcc_fab_qp_get(e, f->group, f->dst);
+	if (qp == NONE)
+		e->err = -ENOMEM;
+	else
+		e->qp[qp].ready_ps = rest_ps;
+	return qp;
+}
+
 /* True and *arrival_ps: the flow's next packet may be sent now, and when it arrived. Otherwise puts
  * the flow to sleep until a packet is due, or its queue pair may send. A uniform flow whose packet
  * is throttled passes it over and looks at its next one. The flow must neither sleep nor stand in
  * the heap.
  */
-static ALWAYS_INLINE bool flow_ready(struct ibcc_engine *e, uint32_t flow, uint64_t *arrival_ps)
+static ALWAYS_INLINE bool flow_ready(struct ibcc_engine *e, uint32_t flow, uint64_t *arrival_ps,
+				     bool plain)
 {
 	struct flow *f = &e->flow[flow];
 	uint64_t due;
@@ -193,7 +213,7 @@ static ALWAYS_INLINE bool flow_ready(struct ibcc_engine *e, uint32_t flow, uint6
 		}
 		if (f->uniform && f->kind == IBCC_ARRIVALS_BACKLOGGED)
 			head_to(e, f, ibcc_fab_pick_dst(e, f));
-		qp = head_qp(e, f);
+		qp = ready_pair(e, f, plain);
 		*arrival_ps = due;
 		if (qp == NONE ||
 		    (qp_rested(e, qp) && (e->qp[qp].defer == NONE || !passes_over(f))))
@@ -212,7 +232,7 @@ static void flow_arm(struct ibcc_engine *e, uint32_t flow)
 	struct flow *f = &e->flow[flow];
 	uint64_t due;
 
-	if (flow_ready(e, flow, &due))
+	if (flow_ready(e, flow, &due, false))
 		make_ready(e, &e->group[f->group], due, flow, f->turn);
 }
 
@@ -455,7 +475,7 @@ static ALWAYS_INLINE void send_flow(struct ibcc_engine *e, struct hca *h, struct
 		head_take(e, f);
 	}
 	f->turn = ++h->turn;
-	ready = !gated && flow_ready(e, flow, &due);
+	ready = !gated && flow_ready(e, flow, &due, plain);
 	stays = ready && (plain || f->group == sent_by);
 	if (stays)
 		ready_replace(g, (struct ready){ ready_key(e, due, f->turn), flow });

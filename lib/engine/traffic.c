@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "dcqcn.h"
 #include "endpoint.h"
 #include "evq.h"
 #include "messages.h"
@@ -183,6 +184,8 @@ static uint64_t rest_ps(const struct ibcc_engine *e, const struct flow *f, uint3
 {
 	uint32_t qp = qp_find(&e->group[group_to(e, f, dst)], dst);
 
+	if (qp == NONE && e->dcqcn)
+		return ibcc_dcqcn_rest_ps(e, group_to(e, f, dst), dst);
 	return qp == NONE ? 0 : e->qp[qp].ready_ps;
 }
 

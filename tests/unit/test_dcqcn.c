@@ -290,6 +290,40 @@ static void limiters(void **state)
 	}
 }
 
+/* After the first CNP a packet goes each 200 us at most, to the LID. A flow to all hosts that are
+ * left, of which there is one, begins in such a time on another SL: its first packet waits, too.
+ */
+static void first_packet_of_a_pair(void **state)
+{
+	const enum ibcc_arrivals arrivals[] = { IBCC_ARRIVALS_BACKLOGGED, IBCC_ARRIVALS_PERIODIC };
+	struct star x;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct ibcc_flow_spec f = { .arrivals = arrivals[i],
+					    .rate_mbps = 4000,
+					    .sl = 1,
+					    .not_to = "b",
+					    .start_ps = 20 * US };
+
+		star_model(&x);
+		x.model.dcqcn.shaper_per_lid = true;
+		x.model.dcqcn.rp.rate_to_set_on_first_cnp_mbps = 40;
+		star_start(&x);
+		queue_to_c(&x)->average = 30000;
+		star_flow(&x, A, 0);
+		assert_int_equal(
+			ibcc_engine_add_flow(x.e, &f, fabric_port(x.topo, A, 1), IBCC_NONE), 1);
+		engine_run(x.e, 20 * US);
+		assert_in_range(engine_flow_read(x.e, 0).limit_mbps, 1, 40);
+		engine_run(x.e, 100 * US);
+		assert_int_equal(engine_flow_read(x.e, 1).sent_pkts, 0);
+		engine_run(x.e, 100 * MS);
+		assert_true(engine_flow_read(x.e, 1).sent_pkts > 0);
+		star_free(&x);
+	}
+}
+
 /* A port's own profile from now on, and none. The switch's other ports keep the model's. */
 static void marks_of_one_port(void **state)
 {
@@ -475,6 +509,7 @@ int main(void)
 		cmocka_unit_test(times_between_cnps),
 		cmocka_unit_test(sl_of_cnps),
 		cmocka_unit_test(limiters),
+		cmocka_unit_test(first_packet_of_a_pair),
 		cmocka_unit_test(the_loop),
 		cmocka_unit_test(marks_of_one_port),
 		cmocka_unit_test(average_of_one_port),
