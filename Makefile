@@ -230,7 +230,8 @@ $(B)/obj/%.o: %.c Makefile
 	$(compile)
 # Tests run for moments: to optimize them costs more than it brings, but for the second model of the fabric.
 $(B)/obj/tests/%.o: EXTRA_CFLAGS := -O0 -U_FORTIFY_SOURCE
-$(B)/obj/tests/sim/reference.o: EXTRA_CFLAGS :=
+ref_model := $(addprefix $(B)/obj/tests/sim/, reference.o reference_host.o reference_limiter.o)
+$(ref_model): EXTRA_CFLAGS :=
 $(B)/obj/opensm-plugin/%.o $(B)/obj/daemon/service/%.o $(B)/obj/daemon/tune/%.o $(B)/obj/tests/%.o: EXTRA_CPPFLAGS := $(OSM_CPPFLAGS)
 
 # How the members are called that OpenSM's releases differ in.
@@ -341,7 +342,7 @@ $(B)/tests/unit/perf: $(call test_obj,$(perf_tests)) $(verbs_double) $(B)/obj/te
 	$(call say,LD,$@)
 	$(link)
 # The model a second time, which the engine is compared with.
-$(B)/tests/sim/all: $(call test_obj,$(sim_shared)) $(B)/obj/tests/sim/reference.o $(B)/obj/tests/sim/reference_draw.o $(TEST_DEPS)
+$(B)/tests/sim/all: $(call test_obj,$(sim_shared)) $(ref_model) $(B)/obj/tests/sim/reference_draw.o $(TEST_DEPS)
 	$(call say,LD,$@)
 	$(link)
 $(unit_shared): $(B)/tests/unit/all

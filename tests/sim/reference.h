@@ -17,7 +17,8 @@
 #define REF_FLOWS   32u
 #define REF_CCT     128u
 #define REF_OPEN    8u /* messages that a window allows at most */
-#define REF_CHANGES 4u
+#define REF_CHANGES 8u
+#define REF_SLS     16u
 #define REF_VLS     4u
 #define REF_ENTRIES 8u
 
@@ -30,18 +31,22 @@ struct ref_case {
 		bool victim_mask[2];
 		uint64_t mark_seed[2][REF_VLS]; /* seed of the random gaps between marks, by VL */
 	} link[REF_LINKS];
-	struct ref_flow { /* no two with the same hosts and service level: each is a queue pair */
+	struct ref_flow { /* those with the same hosts and service level share a queue pair */
 		unsigned int from, to, sl;
+		bool all; /* to all other hosts that links lead to, but not to `to` */
 		enum { REF_BACKLOGGED, REF_PERIODIC, REF_EXPONENTIAL, REF_CLOSED } arrivals;
 		uint32_t rate; /* offered rate, with headers; of the second and the third kind */
 		unsigned int message, window; /* closed: in packets, in messages */
 		uint32_t packet;              /* payload of its packets; 0: that of the case */
-		uint64_t start;
-		uint64_t seed; /* seed of exponential arrivals */
+		uint64_t start, stop;         /* stop 0: never */
+		uint64_t on, off;       /* on for so long, then off, and so on; off 0: always on */
+		uint64_t seed, to_seed; /* of exponential arrivals, of the hosts that it chooses */
 	} flow[REF_FLOWS];
 	/* Time between exponential packets; may be NULL if there are none. */
 	uint64_t (*gap)(uint64_t *state, uint64_t mean);
-	/* A number from 0 to n, all equally likely; may be NULL if marking_rate is 0. */
+	/* A number from 0 to n, all equally likely; may be NULL if marking_rate is 0 and no flow
+	 * is to all.
+	 */
 	unsigned int (*upto)(uint64_t *state, unsigned int n);
 	/* by host: rate at which it takes payload; 0: as fast as it comes */
 	uint32_t sink[REF_NODES];
@@ -59,6 +64,8 @@ struct ref_case {
 	 */
 	unsigned int vls;
 	bool maps;
+	bool paths; /* service levels are of the hosts from and to, not of flows */
+	unsigned char path_sl[REF_NODES][REF_NODES];
 	unsigned char vl[REF_LINKS][REF_LINKS][16];
 	/* All ports choose among VLs by two tables (IBA volume 1, 7.6.9), or in turn if both are
 	 * empty; hosts then do not look at VLs.
@@ -78,10 +85,18 @@ struct ref_case {
 		unsigned int xon; /* permille of the buffer */
 	} pause;
 	unsigned int n_changes;
-	struct ref_change { /* from a time on, a host takes payload at another rate */
+	struct ref_change { /* from a time on */
 		uint64_t at;
-		unsigned int host;
-		uint32_t rate; /* 0: as fast as it comes */
+		enum {
+			REF_SINK,      /* the port's host takes payload at a rate; 0: as it comes */
+			REF_RATE,      /* both ends of the port's link send at a rate */
+			REF_SEND_RATE, /* the port does */
+			REF_LONGER,    /* what it sends takes so much longer to arrive */
+			REF_DOWN,      /* of the link */
+			REF_UP,
+		} what;
+		unsigned int port; /* end i of link k is 2 k + i */
+		uint64_t value;
 	} change[REF_CHANGES];
 
 	/* Congestion control: first of all switches, then of all hosts. */
@@ -105,7 +120,9 @@ struct ref_case {
 			double min, max, percent;
 		} profile[2];
 		unsigned int profile_of[16]; /* by service level, from 1 on; 0: none */
-		bool cnp_per_host;           /* gap between any two CNPs of a host, not of a flow */
+		bool cnp_own_sl; /* CNPs that are no ACKs have the service level cnp_sl */
+		unsigned int cnp_sl;
+		bool cnp_per_host; /* gap between any two CNPs of a host, not of a flow */
 		uint64_t cnp_gap;
 		bool per_lid;               /* flows between the same hosts share a limiter */
 		uint64_t alpha, look, grow; /* periods */
@@ -127,7 +144,7 @@ struct ref_count {
 	 * allowed a message until its last packet was taken.
 	 */
 	uint64_t messages, message_latency;
-	unsigned int ccti;
+	unsigned int ccti; /* of a flow to one host */
 };
 
 struct ref;
@@ -136,5 +153,7 @@ void ref_free(struct ref *r);
 /* Lets time pass until all that is due by `until` has happened. */
 void ref_run(struct ref *r, uint64_t until);
 struct ref_count ref_flow_count(const struct ref *r, unsigned int flow);
+/* Data packets that have come to a host. */
+uint64_t ref_host_count(const struct ref *r, unsigned int host);
 
 #endif

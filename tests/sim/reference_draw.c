@@ -205,9 +205,9 @@ static void draw_changes(struct draw *d, uint64_t *rng)
 
 		d->c.change[i] = (struct ref_change){
 			.at = d->until / 1000 * among(rng, 1, 950),
-			.host = host,
-			.rate = percent(rng, 30) ? 0
-						 : d->c.link[host].rate / 100 * among(rng, 20, 95),
+			.port = 2 * host,
+			.value = percent(rng, 30) ? 0
+						  : d->c.link[host].rate / 100 * among(rng, 20, 95),
 		};
 	}
 }
@@ -340,6 +340,174 @@ struct draw ref_draw_lanes(uint64_t seed, bool dcqcn)
 	return d;
 }
 
+/* Each node gets the lowest number of those that links join it to. */
+static void find_islands(const struct ref_case *c, unsigned int island[REF_NODES])
+{
+	for (unsigned int i = 0; i < REF_NODES; i++)
+		island[i] = i;
+	for (unsigned int n = 0; n < c->n_links; n++)
+		for (unsigned int i = 0; i < c->n_links; i++) {
+			unsigned int *a = &island[c->link[i].end[0]];
+			unsigned int *b = &island[c->link[i].end[1]];
+
+			*a = *b = *a < *b ? *a : *b;
+		}
+}
+
+/* Hosts of the island that a host is in. */
+static unsigned int n_joined(const struct ref_case *c, unsigned int host)
+{
+	unsigned int island[REF_NODES], n = 0;
+
+	find_islands(c, island);
+	for (unsigned int i = 0; i < c->n_hosts; i++)
+		n += island[i] == island[host];
+	return n;
+}
+
+static bool are_joined(const struct ref_case *c, unsigned int a, unsigned int b)
+{
+	unsigned int island[REF_NODES];
+
+	find_islands(c, island);
+	return island[a] == island[b];
+}
+
+/* Takes a link between switches away, unless all flows would be from hosts that are alone. */
+static void draw_cut(struct ref_case *c, uint64_t *rng)
+{
+	const struct ref_case whole = *c;
+	bool any = false;
+
+	if (c->n_links > c->n_hosts)
+		c->n_links--;
+	if (c->n_links > c->n_hosts && percent(rng, 50))
+		c->link[c->n_hosts] = c->link[c->n_links];
+	for (unsigned int i = 0; i < c->n_flows; i++)
+		any |= n_joined(c, c->flow[i].from) > 1;
+	if (!any)
+		*c = whole;
+}
+
+/* More flows, some of them with the same hosts and service level, and flows to all. */
+static void draw_to_all(struct ref_case *c, uint64_t *rng)
+{
+	unsigned int share = among(rng, 20, 100), more = among(rng, 0, c->n_hosts), n = 0;
+
+	for (unsigned int i = 0; i < more && c->n_flows < REF_FLOWS; i++) {
+		struct ref_flow *f = &c->flow[c->n_flows++];
+
+		*f = c->flow[ibcc_rng_below(rng, c->n_flows - 1)];
+		f->arrivals = ibcc_rng_below(rng, 3);
+		f->rate = c->link[f->from].rate / 100 * among(rng, 4, 100);
+	}
+	for (unsigned int i = 0; i < c->n_flows; i++) {
+		struct ref_flow *f = &c->flow[i];
+		unsigned int joined = n_joined(c, f->from);
+
+		if (joined > 1 && (percent(rng, share) || !are_joined(c, f->from, f->to))) {
+			f->all = true;
+			f->to = joined < 3 || percent(rng, 70) ? f->from
+							       : ibcc_rng_below(rng, c->n_hosts);
+			if (!are_joined(c, f->from, f->to))
+				f->to = f->from;
+		}
+		/* Gaps are no multiples of a packet's time: what of two things that happen just at
+		 * the same time comes first is a choice of the engine.
+		 */
+		f->rate += among(rng, 1, 19);
+		draw_messages(f, rng);
+		if (f->all || are_joined(c, f->from, f->to))
+			c->flow[n++] = *f;
+	}
+	c->n_flows = n;
+}
+
+static void draw_path_sls(struct ref_case *c, uint64_t *rng)
+{
+	unsigned int n = among(rng, 1, 6), sl[6];
+
+	c->paths = true;
+	for (unsigned int i = 0; i < n; i++)
+		sl[i] = ibcc_rng_below(rng, REF_SLS);
+	for (unsigned int i = 0; i < c->n_hosts; i++)
+		for (unsigned int k = 0; k < c->n_hosts; k++)
+			c->path_sl[i][k] = (unsigned char)sl[ibcc_rng_below(rng, n)];
+}
+
+static void draw_times(struct draw *d, uint64_t *rng)
+{
+	uint64_t most = d->until / 10;
+
+	for (unsigned int i = 0; i < d->c.n_flows; i++) {
+		struct ref_flow *f = &d->c.flow[i];
+
+		if (percent(rng, 30)) {
+			f->on = 1 + ibcc_rng_next(rng) % most;
+			f->off = 1 + ibcc_rng_next(rng) % most;
+		}
+		if (percent(rng, 10))
+			f->stop = d->until / 1000 * among(rng, 100, 950);
+	}
+}
+
+/* A link becomes slower or longer, at one end or both, or goes down, mostly for a while. With
+ * PAUSE, the headroom is for links as they are.
+ */
+static void draw_links(struct draw *d, uint64_t *rng)
+{
+	struct ref_case *c = &d->c;
+	unsigned int n = among(rng, 1, 4);
+
+	for (unsigned int i = 0; i < n && c->n_changes + 2 <= REF_CHANGES; i++) {
+		struct ref_change *v = &c->change[c->n_changes++];
+
+		v->at = d->until / 1000 * among(rng, 1, 950);
+		v->port = ibcc_rng_below(rng, 2 * c->n_links);
+		v->what = REF_RATE + (c->pause.on && percent(rng, 50) ? 0 : ibcc_rng_below(rng, 4));
+		v->value = c->link[v->port / 2].rate / 4 * among(rng, 1, 4);
+		if (v->what == REF_LONGER && c->pause.on)
+			v->what = REF_DOWN;
+		if (v->what == REF_LONGER)
+			v->value = percent(rng, 30) ? 0 : ibcc_rng_below(rng, 2000000);
+		if (v->what != REF_DOWN || percent(rng, 20))
+			continue;
+		c->change[c->n_changes++] =
+			(struct ref_change){ .at = v->at + 1 +
+						   ibcc_rng_next(rng) %
+							   (percent(rng, 50) ? 2000000 : d->from),
+					     .what = REF_UP,
+					     .port = v->port };
+	}
+}
+
+struct draw ref_draw_all(uint64_t seed, bool dcqcn)
+{
+	uint64_t rng = seed ^ 0x616c6c;
+	struct draw d = ref_draw(seed, dcqcn, percent(&rng, 50));
+	unsigned int lanes = ibcc_rng_below(&rng, 100);
+
+	if (percent(&rng, 15))
+		draw_cut(&d.c, &rng);
+	if (lanes < 20)
+		draw_pause(&d.c, &rng);
+	else if (lanes < 65)
+		draw_vls(&d.c, &rng);
+	draw_to_all(&d.c, &rng);
+	if (percent(&rng, 60))
+		draw_path_sls(&d.c, &rng);
+	if (percent(&rng, 40))
+		draw_times(&d, &rng);
+	if (percent(&rng, 40))
+		draw_links(&d, &rng);
+	if (dcqcn && percent(&rng, 20)) {
+		d.d.cnp_sl = (uint8_t)ibcc_rng_below(&rng, REF_SLS);
+		d.c.dcqcn.cnp_own_sl = true;
+		d.c.dcqcn.cnp_sl = d.d.cnp_sl;
+	}
+	return d;
+}
+
 /* Where the generator of a switch's port and VL starts, by which the engine draws what passes
  * between marks. */
 static uint64_t mark_seed(const struct ref_case *c, uint64_t engine, unsigned int node,
@@ -383,6 +551,11 @@ void ref_vary(struct draw *d, uint64_t seed)
 	for (unsigned int i = 0; i < d->c.n_flows; i++) {
 		of_flow = engine ^ (uint64_t)i << 32;
 		d->c.flow[i].seed = ibcc_rng_next(&of_flow);
+		d->c.flow[i].to_seed = ibcc_rng_next(&of_flow);
+		/* The engine draws three hosts in advance, which only paced and closed flows use.
+		 */
+		for (unsigned int k = 0; k < 3 && d->c.flow[i].arrivals == REF_BACKLOGGED; k++)
+			ibcc_rng_next(&d->c.flow[i].to_seed);
 		d->c.flow[i].start = ibcc_rng_next(&rng) % (d->from / 10);
 	}
 }

@@ -28,6 +28,12 @@ struct draw ref_draw(uint64_t seed, bool dcqcn, bool plain);
  */
 struct draw ref_draw_lanes(uint64_t seed, bool dcqcn);
 
+/* A case of either kind with all that the reference has besides: flows to all, service levels of
+ * paths, flows that share queue pairs, that are on at times or end, parts of the fabric without a
+ * link between them, links that change, go down and come up.
+ */
+struct draw ref_draw_all(uint64_t seed, bool dcqcn);
+
 /* The same case with other starts and other chances: those that the engine takes by its seed, so
  * that both see the same packets come.
  */

@@ -2,8 +2,8 @@
 /* The engine against the small reference simulator (reference.h), on cases by chance.
  *
  * SEED=n makes n the seed of the first case, CASES=n their number: a case that fails prints what
- * repeats it alone. Each number is a case with annex A10 and another one with DCQCN, and both once
- * more on several VLs or with PAUSE.
+ * repeats it alone. Each number is a case with annex A10 and another one with DCQCN, both once more
+ * on several VLs or with PAUSE, and both a third time with all that is drawn (ref_draw_all()).
  */
 #include <stdlib.h>
 
@@ -12,9 +12,10 @@
 #include "reference_cases.h"
 #include "reference_draw.h"
 
-enum { DEFAULT_SEED = 1, DEFAULT_CASES = 200, SPREAD = 5 };
-enum { DCQCN_SEED = 330001, DCQCN_CASES = 60 };
-enum { LANES_SEED = 403001, LANES_CASES = 100 };
+enum { DEFAULT_SEED = 1, DEFAULT_CASES = 130, SPREAD = 5 };
+enum { DCQCN_SEED = 330001, DCQCN_CASES = 50 };
+enum { LANES_SEED = 403001, LANES_CASES = 60 };
+enum { ALL_SEED = 404001, ALL_CASES = 50 };
 
 /* ---- The same for the engine ---- */
 
@@ -44,13 +45,20 @@ static struct ibcc_topo *topo_of(const struct ref_case *c, struct ibcc_cc_port_m
 	return t;
 }
 
-/* As the case has them, by links; a switch's ports are in the order of its links. */
-static void set_lanes(struct ibcc_topo *t, const struct ref_case *c)
+/* The numbers of ports by the ends of links; a node's ports are in the order of its links. */
+static void number(const struct ref_case *c, unsigned int num[REF_LINKS][2])
 {
-	unsigned int used[REF_NODES] = { 0 }, num[REF_LINKS][2];
+	unsigned int used[REF_NODES] = { 0 };
 
 	for (unsigned int i = 0; i < 2 * c->n_links; i++)
 		num[i / 2][i % 2] = ++used[c->link[i / 2].end[i % 2]];
+}
+
+static void set_lanes(struct ibcc_topo *t, const struct ref_case *c)
+{
+	unsigned int num[REF_LINKS][2];
+
+	number(c, num);
 	for (uint32_t i = 0; i < t->n_ports; i++)
 		t->port[i].op_vls = (uint8_t)c->vls;
 	for (unsigned int i = 0; i < 2 * c->n_links && c->maps; i++)
@@ -153,41 +161,93 @@ static void add_flows(struct ibcc_engine *e, const struct ibcc_topo *t, const st
 					    .message_bytes = f->message *
 							     (f->packet ? f->packet : c->packet),
 					    .window = f->window,
-					    .start_ps = f->start };
+					    .start_ps = f->start,
+					    .stop_ps = f->stop,
+					    .on_ps = f->on,
+					    .off_ps = f->off };
+		uint32_t to = f->all ? IBCC_NONE : fabric_port(t, f->to, 1);
 
-		assert_int_equal(ibcc_engine_add_flow(e, &s, fabric_port(t, f->from, 1),
-						      fabric_port(t, f->to, 1)),
-				 i);
+		if (f->all && f->to != f->from)
+			ibcc_topo_node_text(t, f->to, s.not_to);
+		assert_int_equal(ibcc_engine_add_flow(e, &s, fabric_port(t, f->from, 1), to), i);
 	}
 }
 
-/* As the events of a scenario. */
-static void load_changes(struct ibcc_engine *e, struct ibcc_topo *t, const struct ref_case *c)
+/* Events and SLs of paths as a scenario has them. */
+static void load(struct ibcc_engine *e, struct ibcc_topo *t, const struct ref_case *c)
 {
+	static const enum ibcc_event_kind kinds[] = {
+		[REF_SINK] = IBCC_EVENT_SINK_RATE,      [REF_RATE] = IBCC_EVENT_LINK_RATE,
+		[REF_SEND_RATE] = IBCC_EVENT_SEND_RATE, [REF_LONGER] = IBCC_EVENT_SEND_DELAY,
+		[REF_DOWN] = IBCC_EVENT_LINK_DOWN,      [REF_UP] = IBCC_EVENT_LINK_UP,
+	};
 	struct ibcc_event_spec event[REF_CHANGES] = { 0 };
 	struct ibcc_scenario s = { .topo = t, .n_events = c->n_changes, .event = event };
+	unsigned int num[REF_LINKS][2];
 
+	number(c, num);
 	for (unsigned int i = 0; i < c->n_changes; i++) {
-		event[i] = (struct ibcc_event_spec){ .at_ps = c->change[i].at,
-						     .kind = IBCC_EVENT_SINK_RATE,
-						     .value = c->change[i].rate };
-		ibcc_topo_node_text(t, c->change[i].host, event[i].node);
+		const struct ref_change *v = &c->change[i];
+		unsigned int link = v->port / 2, end = v->port % 2;
+
+		event[i] = (struct ibcc_event_spec){ .at_ps = v->at,
+						     .kind = kinds[v->what],
+						     .port = (uint8_t)num[link][end],
+						     .value = (uint32_t)v->value };
+		ibcc_topo_node_text(t, c->link[link].end[end], event[i].node);
+	}
+	for (unsigned int i = 0; c->paths && i < c->n_hosts * c->n_hosts; i++) {
+		unsigned int from = i / c->n_hosts, to = i % c->n_hosts;
+
+		assert_int_equal(ibcc_route_set_sl(t, &s.sls, fabric_port(t, from, 1),
+						   fabric_port(t, to, 1), c->path_sl[from][to]),
+				 0);
 	}
 	assert_int_equal(ibcc_engine_load(e, &s, NULL), 0);
+	ibcc_route_sls_fini(&s.sls);
 }
 
-/* Packets of each flow that were received in the window; messages since the start, and their
- * latencies' sum.
+/* Packets that were received in the window, of each flow and then by each host; messages since the
+ * start, and their latencies' sum.
  */
 struct counts {
-	uint64_t n[REF_FLOWS], messages[REF_FLOWS], messages_ns[REF_FLOWS];
+	uint64_t n[REF_FLOWS + REF_NODES], messages[REF_FLOWS], messages_ns[REF_FLOWS];
 };
+
+static unsigned int n_counts(const struct ref_case *c)
+{
+	return c->n_flows + c->n_hosts;
+}
+
+/* Data packets until now, by flow and by host. */
+static void read_engine(struct ibcc_engine *e, const struct ibcc_topo *t, const struct ref_case *c,
+			uint64_t n[REF_FLOWS + REF_NODES])
+{
+	struct ibcc_engine_port p;
+
+	for (unsigned int i = 0; i < c->n_flows; i++)
+		n[i] = engine_flow_read(e, i).received_pkts;
+	for (unsigned int i = 0; i < c->n_hosts; i++) {
+		assert_int_equal(ibcc_engine_port_read(e, fabric_port(t, i, 1), &p), 0);
+		n[c->n_flows + i] = p.rcv_data_pkts;
+	}
+}
+
+static void read_reference(const struct ref *r, const struct ref_case *c,
+			   uint64_t n[REF_FLOWS + REF_NODES])
+{
+	for (unsigned int i = 0; i < c->n_flows; i++)
+		n[i] = ref_flow_count(r, i).received;
+	for (unsigned int i = 0; i < c->n_hosts; i++)
+		n[c->n_flows + i] = ref_host_count(r, i);
+}
 
 static struct counts by_engine(const struct draw *d, uint64_t seed)
 {
 	struct ibcc_cc_port_mask mask[REF_NODES] = { 0 };
 	struct ibcc_topo *t = topo_of(&d->c, mask);
 	struct ibcc_model m = model_of(d);
+	uint64_t before[REF_FLOWS + REF_NODES];
 	struct counts n = { 0 };
 	struct ibcc_engine *e;
 
@@ -203,16 +263,17 @@ static struct counts by_engine(const struct draw *d, uint64_t seed)
 			assert_int_equal(
 				ibcc_engine_set_sink_rate(e, fabric_port(t, i, 1), d->c.sink[i]),
 				0);
-	load_changes(e, t, &d->c);
+	load(e, t, &d->c);
 	add_flows(e, t, &d->c);
 	engine_run(e, d->from);
-	for (unsigned int i = 0; i < d->c.n_flows; i++)
-		n.n[i] = engine_flow_read(e, i).received_pkts;
+	read_engine(e, t, &d->c, before);
 	engine_run(e, d->until);
+	read_engine(e, t, &d->c, n.n);
+	for (unsigned int i = 0; i < n_counts(&d->c); i++)
+		n.n[i] -= before[i];
 	for (unsigned int i = 0; i < d->c.n_flows; i++) {
 		struct ibcc_engine_flow f = engine_flow_read(e, i);
 
-		n.n[i] = f.received_pkts - n.n[i];
 		n.messages[i] = f.received_messages;
 		n.messages_ns[i] = f.message_latency_sum_ps / 1000;
 	}
@@ -224,16 +285,18 @@ static struct counts by_engine(const struct draw *d, uint64_t seed)
 static struct counts by_reference(const struct draw *d)
 {
 	struct ref *r = ref_new(&d->c);
+	uint64_t before[REF_FLOWS + REF_NODES];
 	struct counts n = { 0 };
 
 	ref_run(r, d->from);
-	for (unsigned int i = 0; i < d->c.n_flows; i++)
-		n.n[i] = ref_flow_count(r, i).received;
+	read_reference(r, &d->c, before);
 	ref_run(r, d->until);
+	read_reference(r, &d->c, n.n);
+	for (unsigned int i = 0; i < n_counts(&d->c); i++)
+		n.n[i] -= before[i];
 	for (unsigned int i = 0; i < d->c.n_flows; i++) {
 		struct ref_count f = ref_flow_count(r, i);
 
-		n.n[i] = f.received - n.n[i];
 		n.messages[i] = f.messages;
 		n.messages_ns[i] = f.message_latency / 1000;
 	}
@@ -291,6 +354,8 @@ static bool is_within(uint64_t n, uint64_t least, uint64_t most)
 static void print_case(const struct draw *d)
 {
 	static const char *const arrivals[] = { "backlogged", "periodic", "exponential", "closed" };
+	static const char *const changes[] = { "sink rate", "link rate", "rate",
+					       "delay",     "link down", "link up" };
 	const struct ref_case *c = &d->c;
 
 	print_message("  %u hosts, %u switches; packets %u + %u, CNPs %u; buffers %u, hosts' %u\n",
@@ -305,8 +370,18 @@ static void print_case(const struct draw *d)
 	print_message("  %u VLs%s, tables of %u and %u, limit %u; PAUSE %d, headroom %u, XON %u\n",
 		      c->vls, c->maps ? " by input and output" : "", c->high.n, c->low.n,
 		      (unsigned int)c->high_limit, c->pause.on, c->pause.headroom, c->pause.xon);
-	print_message("  outputs serve %s; %u changes of sinks\n",
-		      c->fifo ? "in order of arrival" : "inputs in turn", c->n_changes);
+	print_message("  outputs serve %s\n", c->fifo ? "in order of arrival" : "inputs in turn");
+	for (unsigned int i = 0; i < c->n_changes; i++)
+		print_message("  at %llu ps %s of the port of %u on link %u-%u: %llu\n",
+			      (unsigned long long)c->change[i].at, changes[c->change[i].what],
+			      c->link[c->change[i].port / 2].end[c->change[i].port % 2],
+			      c->link[c->change[i].port / 2].end[0],
+			      c->link[c->change[i].port / 2].end[1],
+			      (unsigned long long)c->change[i].value);
+	for (unsigned int i = 0; c->paths && i < c->n_hosts * c->n_hosts; i++)
+		print_message("%s%u%s", i ? i % c->n_hosts ? " " : "; " : "  SLs of paths: ",
+			      c->path_sl[i / c->n_hosts][i % c->n_hosts],
+			      i == c->n_hosts * c->n_hosts - 1 ? "\n" : "");
 	for (unsigned int i = 0; i < c->n_links; i++)
 		print_message("  link %u-%u %u Mb/s, Victim_Mask %d %d, sink %u\n",
 			      c->link[i].end[0], c->link[i].end[1], c->link[i].rate,
@@ -342,12 +417,13 @@ static void print_case(const struct draw *d)
 	}
 	for (unsigned int i = 0; i < c->n_flows; i++)
 		print_message(
-			"  flow %u: %u to %u, SL %u, %s, %u Mb/s, packets %u, messages %u x %u, "
-			"from %llu ps on\n",
-			i, c->flow[i].from, c->flow[i].to, c->flow[i].sl,
-			arrivals[c->flow[i].arrivals], c->flow[i].rate, c->flow[i].packet,
-			c->flow[i].window, c->flow[i].message,
-			(unsigned long long)c->flow[i].start);
+			"  flow %u: %u to %s%u, SL %u, %s, %u Mb/s, packets %u, messages %u x %u, "
+			"from %llu to %llu ps, on %llu, off %llu\n",
+			i, c->flow[i].from, c->flow[i].all ? "all but " : "", c->flow[i].to,
+			c->flow[i].sl, arrivals[c->flow[i].arrivals], c->flow[i].rate,
+			c->flow[i].packet, c->flow[i].window, c->flow[i].message,
+			(unsigned long long)c->flow[i].start, (unsigned long long)c->flow[i].stop,
+			(unsigned long long)c->flow[i].on, (unsigned long long)c->flow[i].off);
 }
 
 /* Closed flows of the same packets whose messages differ in number, or in latency by more than 1 %
@@ -375,32 +451,43 @@ static unsigned int late(const struct draw *d, uint64_t seed, const struct count
 	return n;
 }
 
-enum draws { PLAIN, MORE, LANES };
+enum draws { PLAIN, MORE, LANES, ALL };
+
+static struct draw draw(uint64_t seed, bool dcqcn, enum draws draws)
+{
+	switch (draws) {
+	case PLAIN: return ref_draw(seed, dcqcn, true);
+	case MORE: return ref_draw(seed, dcqcn, false);
+	case LANES: return ref_draw_lanes(seed, dcqcn);
+	case ALL: break;
+	}
+	return ref_draw_all(seed, dcqcn);
+}
 
 /* Flows that differ by more than what chance makes of either. */
 static unsigned int differ(uint64_t seed, bool dcqcn, enum draws draws, unsigned int *exact)
 {
 	struct counts e[SPREAD], r[SPREAD];
-	struct draw d = draws == LANES ? ref_draw_lanes(seed, dcqcn)
-				       : ref_draw(seed, dcqcn, draws == PLAIN);
+	struct draw d = draw(seed, dcqcn, draws);
 	unsigned int n = 0, all = 0;
 
 	for (unsigned int k = 0; k < (n ? SPREAD : 1u); k++) {
 		ref_vary(&d, seed + k * 1000003ull);
 		e[k] = by_engine(&d, seed + k * 1000003ull);
 		r[k] = by_reference(&d);
-		for (unsigned int i = 0; i < d.c.n_flows && !k; i++) {
+		for (unsigned int i = 0; i < n_counts(&d.c) && !k; i++) {
 			n += !is_near(e[0].n[i], r[0].n[i]);
 			all += e[0].n[i] == r[0].n[i];
 		}
 	}
-	*exact += all == d.c.n_flows;
-	if (all == d.c.n_flows)
+	*exact += all == n_counts(&d.c);
+	if (all == n_counts(&d.c))
 		return late(&d, seed, &e[0], &r[0]);
 	if (!n)
 		return 0;
 	n = 0;
-	for (unsigned int i = 0; i < d.c.n_flows; i++) {
+	for (unsigned int i = 0; i < n_counts(&d.c); i++) {
+		bool flow = i < d.c.n_flows;
 		uint64_t le = UINT64_MAX, me = 0, lr = UINT64_MAX, mr = 0;
 
 		for (unsigned int k = 0; k < SPREAD; k++) {
@@ -411,9 +498,10 @@ static unsigned int differ(uint64_t seed, bool dcqcn, enum draws draws, unsigned
 		}
 		if (is_near(e[0].n[i], r[0].n[i]))
 			continue;
-		print_message("seed %llu flow %u: %llu packets (%llu to %llu), by the reference "
+		print_message("seed %llu %s %u: %llu packets (%llu to %llu), by the reference "
 			      "%llu (%llu to %llu)\n",
-			      (unsigned long long)seed, i, (unsigned long long)e[0].n[i],
+			      (unsigned long long)seed, flow ? "flow" : "host",
+			      flow ? i : i - d.c.n_flows, (unsigned long long)e[0].n[i],
 			      (unsigned long long)le, (unsigned long long)me,
 			      (unsigned long long)r[0].n[i], (unsigned long long)lr,
 			      (unsigned long long)mr);
@@ -425,7 +513,7 @@ static unsigned int differ(uint64_t seed, bool dcqcn, enum draws draws, unsigned
 	return n;
 }
 
-static uint64_t number(const char *name, uint64_t otherwise)
+static uint64_t given(const char *name, uint64_t otherwise)
 {
 	const char *text = getenv(name);
 
@@ -436,7 +524,8 @@ static void cases(uint64_t first, uint64_t n, bool dcqcn, enum draws draws)
 {
 	unsigned int failed = 0, exact = 0;
 
-	print_message("SEED=%llu CASES=%llu\n", (unsigned long long)first, (unsigned long long)n);
+	print_message("SEED=%llu CASES=%llu%s\n", (unsigned long long)first, (unsigned long long)n,
+		      dcqcn ? ", DCQCN" : "");
 	for (uint64_t seed = first; seed < first + n; seed++) {
 		if (!differ(seed, dcqcn, draws, &exact))
 			continue;
@@ -451,7 +540,7 @@ static void cases(uint64_t first, uint64_t n, bool dcqcn, enum draws draws)
 static void cases_by_chance(void **state)
 {
 	(void)state;
-	cases(number("SEED", DEFAULT_SEED), number("CASES", DEFAULT_CASES), false, MORE);
+	cases(given("SEED", DEFAULT_SEED), given("CASES", DEFAULT_CASES), false, MORE);
 }
 
 /* Cases in which the two once differed, by what they have in common. */
@@ -488,14 +577,21 @@ static void cases_that_differed(void **state)
 static void dcqcn_by_chance(void **state)
 {
 	(void)state;
-	cases(number("SEED", DCQCN_SEED), number("CASES", DCQCN_CASES), true, MORE);
+	cases(given("SEED", DCQCN_SEED), given("CASES", DCQCN_CASES), true, MORE);
 }
 
 static void lanes_by_chance(void **state)
 {
 	(void)state;
-	cases(number("SEED", LANES_SEED), number("CASES", LANES_CASES), false, LANES);
-	cases(number("SEED", LANES_SEED), number("CASES", LANES_CASES), true, LANES);
+	cases(given("SEED", LANES_SEED), given("CASES", LANES_CASES), false, LANES);
+	cases(given("SEED", LANES_SEED), given("CASES", LANES_CASES), true, LANES);
+}
+
+static void all_by_chance(void **state)
+{
+	(void)state;
+	cases(given("SEED", ALL_SEED), given("CASES", ALL_CASES), false, ALL);
+	cases(given("SEED", ALL_SEED), given("CASES", ALL_CASES), true, ALL);
 }
 
 int main(void)
@@ -503,7 +599,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_chooses_last), cmocka_unit_test(cases_that_differed),
 		cmocka_unit_test(cases_by_chance),     cmocka_unit_test(dcqcn_by_chance),
-		cmocka_unit_test(lanes_by_chance),
+		cmocka_unit_test(lanes_by_chance),     cmocka_unit_test(all_by_chance),
 	};
 
 	return cmocka_run_group_tests_name("reference", tests, NULL, NULL);
