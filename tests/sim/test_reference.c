@@ -535,6 +535,10 @@ static void cases(uint64_t first, uint64_t n, bool dcqcn, enum draws draws)
 	print_message("%u of %llu cases failed; in %u all flows have the same packets\n", failed,
 		      (unsigned long long)n, exact);
 	assert_int_equal(failed, 0);
+	/* Few have things at one time whose order the model leaves open. A fault that lasts until
+	 * the next event changes rates by less than chance does, but in many cases.
+	 */
+	assert_in_range(exact, n - n * 3 / 100 - (n < 2 ? n : 2), n);
 }
 
 static void cases_by_chance(void **state)
