@@ -332,12 +332,40 @@ static void test_sink_in_a_run(void **state)
 	ibcc_topo_free(t);
 }
 
+/* The link of a slow sink goes down and comes up while packets wait in the sink's buffer: the
+ * sender has credits only for what is free there, which engine_run() adds up.
+ */
+static void link_up_before_a_full_buffer(void **state)
+{
+	struct ibcc_topo *t = fabric_tree2(4);
+	uint32_t sink = fabric_port(t, 0, 1);
+	struct ibcc_engine *e;
+	struct ibcc_model m;
+
+	(void)state;
+	ibcc_model_defaults(&m);
+	e = engine_new(t, &m, 1);
+	assert_int_equal(ibcc_engine_set_sink_rate(e, sink, 100), 0);
+	engine_flow(e, t, 1, 0, 0);
+	engine_run(e, IBCC_PS_PER_MS);
+	assert_int_equal(ibcc_engine_set_link(e, sink, false), 0);
+	assert_int_equal(ibcc_engine_set_link(e, sink, true), 0);
+	engine_run(e, IBCC_PS_PER_MS + IBCC_PS_PER_US);
+	engine_run(e, 3 * IBCC_PS_PER_MS);
+	ibcc_engine_free(e);
+	ibcc_topo_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_link_down_and_up), cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_wrong_receiver),   cmocka_unit_test(test_virtual_lanes),
-		cmocka_unit_test(test_scenario),         cmocka_unit_test(test_scenario_names),
+		cmocka_unit_test(link_up_before_a_full_buffer),
+		cmocka_unit_test(test_link_down_and_up),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_wrong_receiver),
+		cmocka_unit_test(test_virtual_lanes),
+		cmocka_unit_test(test_scenario),
+		cmocka_unit_test(test_scenario_names),
 		cmocka_unit_test(test_sink_in_a_run),
 	};
 
