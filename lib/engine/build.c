@@ -95,6 +95,7 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->port = ibcc_fab_alloc(e->n_outqs, sizeof(*e->port));
 	e->peer = calloc(e->n_ports + 1u, sizeof(*e->peer));
 	e->owner = calloc(e->n_ports + 1u, sizeof(*e->owner));
+	e->rr_vl = calloc(e->n_ports + 1u, sizeof(*e->rr_vl));
 	e->arrived = ibcc_fab_alloc(e->n_ports, sizeof(*e->arrived));
 	e->place = calloc((size_t)e->n_sw + e->n_hca + 1, sizeof(*e->place));
 	e->stat = calloc(e->n_ports + 1u, sizeof(*e->stat));
@@ -111,9 +112,9 @@ static int alloc_parts(struct ibcc_engine *e)
 	e->island = calloc(e->topo->n_nodes + 1u, sizeof(*e->island));
 	e->far_apart =
 		e->n_outqs * sizeof(*e->port) + e->n_ports * sizeof(*e->arrived) > CACHE_BYTES;
-	if (!e->port || !e->peer || !e->owner || !e->arrived || !e->place || !e->stat || !e->cong ||
-	    (e->n_vls > 1 && !e->wait) || !e->lid || !e->voq || !e->sw || !e->hca || !e->hca_cc ||
-	    !e->dest || !e->answering || !e->island)
+	if (!e->port || !e->peer || !e->owner || !e->rr_vl || !e->arrived || !e->place ||
+	    !e->stat || !e->cong || (e->n_vls > 1 && !e->wait) || !e->lid || !e->voq || !e->sw ||
+	    !e->hca || !e->hca_cc || !e->dest || !e->answering || !e->island)
 		return -ENOMEM;
 	if (e->n_slots > VOQ_WORD) {
 		e->far_holds = calloc((size_t)e->n_outqs * FAR_WORDS + 1, sizeof(*e->far_holds));
@@ -598,6 +599,7 @@ void ibcc_engine_free(struct ibcc_engine *e)
 	free(e->peer);
 	free(e->arrived);
 	free(e->owner);
+	free(e->rr_vl);
 	free(e->place);
 	free(e->voq);
 	free(e->far_holds);

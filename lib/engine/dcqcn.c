@@ -213,7 +213,7 @@ bool ibcc_dcqcn_answers(struct ibcc_engine *e, const struct hca *h, const struct
 /* Queue pairs on the SLs below share limiters; 0: none do. */
 static unsigned int sls_shared(const struct ibcc_engine *e)
 {
-	return model(e)->shaper_per_lid ? IBCC_CC_SLS : 0;
+	return ibcc_dcqcn_shares(e) ? IBCC_CC_SLS : 0;
 }
 
 /* The queue pair on an SL from the port of a group, or NONE. */
@@ -232,11 +232,15 @@ uint32_t ibcc_dcqcn_sharer(const struct ibcc_engine *e, uint32_t qp, unsigned in
 
 uint64_t ibcc_dcqcn_rest_ps(const struct ibcc_engine *e, uint32_t group, uint32_t dst_port)
 {
-	uint32_t other = NONE;
+	uint64_t rest_ps = 0;
 
-	for (unsigned int sl = 0; sl < sls_shared(e) && other == NONE; sl++)
-		other = pair_on(e, group, dst_port, sl);
-	return other == NONE ? 0 : e->qp[other].ready_ps;
+	for (unsigned int sl = 0; sl < sls_shared(e); sl++) {
+		uint32_t qp = pair_on(e, group, dst_port, sl);
+
+		if (qp != NONE && e->qp[qp].ready_ps > rest_ps)
+			rest_ps = e->qp[qp].ready_ps;
+	}
+	return rest_ps;
 }
 
 /* The queue pair whose limiter holds this one. */

@@ -47,12 +47,18 @@ bool ibcc_dcqcn_answers(struct ibcc_engine *e, const struct hca *h, const struct
 void ibcc_dcqcn_notified(struct ibcc_engine *e, uint32_t pkt);
 /* A queue pair sends a packet now, and rests after it as its limiter demands. */
 void ibcc_dcqcn_sent_by(struct ibcc_engine *e, uint32_t qp, unsigned int kind);
+/* Whether queue pairs to one port share a limiter, whatever their SLs. */
+static inline bool ibcc_dcqcn_shares(const struct ibcc_engine *e)
+{
+	return e->dcqcn && e->model.dcqcn.shaper_per_lid;
+}
+
 /* With shaper_per_lid, the queue pair on an SL that shares the limiter of one and rests with it, or
  * NONE. One of them is the queue pair itself.
  */
 uint32_t ibcc_dcqcn_sharer(const struct ibcc_engine *e, uint32_t qp, unsigned int sl);
-/* Until when a queue pair would rest that a group does not have yet: as those that would share a
- * limiter with it; 0: there are none.
+/* A group has a queue pair to this port, or is about to get it. Until when the pair rests, since it
+ * shares a limiter with others; 0: with none, or none of them rests.
  */
 uint64_t ibcc_dcqcn_rest_ps(const struct ibcc_engine *e, uint32_t group, uint32_t dst_port);
 /* Adds what a port has counted. */

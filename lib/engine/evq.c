@@ -86,7 +86,7 @@ int ibcc_fab_lane_new(struct evq *q, enum ibcc_fab_event event)
 static int grow(struct lane *l, uint32_t begin)
 {
 	uint32_t n = 2 * (l->mask + 1);
-	struct coming *ring = n > 1u << (32 - LANE_BITS) ? NULL : calloc(n, sizeof(*ring));
+	struct coming *ring = n > 1u << (31 - LANE_BITS) ? NULL : calloc(n, sizeof(*ring));
 	uint64_t *live = l->live ? calloc(n / 64, sizeof(*live)) : NULL;
 
 	if (!ring || (l->live && !live)) {

@@ -79,18 +79,17 @@ static inline const struct flow *flow_ahead(const struct ibcc_engine *e, const s
 	return &e->flow[id & READY_QP ? 0 : id];
 }
 
-/* Each adapter's port goes through six steps, the port itself first, and one more whenever
- * another adapter comes into sight. Nearly
- * a quarter of the ports that become free are adapters', in no order: to ask each port at each step
- * would be a guess each time.
+/* Each adapter's port goes through six steps, its owner first, and one more whenever another
+ * adapter comes into sight. Nearly a quarter of the ports that become free are adapters', in no
+ * order: to ask each port at each step would be a guess each time.
  */
-static ALWAYS_INLINE void hca_soon(struct ibcc_engine *e, uint32_t port, bool plain)
+static ALWAYS_INLINE void hca_soon(struct ibcc_engine *e, uint32_t port)
 {
 	uint32_t *at = e->hca_ahead;
 	const struct group *g;
 	const struct hca *h;
 
-	__builtin_prefetch(port_at(e, port, plain));
+	__builtin_prefetch(&e->owner[port]);
 	h = &e->hca[e->owner[at[0]]];
 	__builtin_prefetch(h);
 	__builtin_prefetch(&h->group);
@@ -162,7 +161,7 @@ static ALWAYS_INLINE void fetch_free(struct ibcc_engine *e, const struct lane *l
 	free_later(e, lane_ahead(l, MID)->index, plain);
 	free_soon(e, lane_ahead(l, NEAR)->index, plain);
 	if (lane_ahead(l, HCA_FAR)->due & TAG_OF_HCA)
-		hca_soon(e, lane_ahead(l, HCA_FAR)->index, plain);
+		hca_soon(e, lane_ahead(l, HCA_FAR)->index);
 }
 
 static inline void fetch_delivery(const struct ibcc_engine *e, const struct lane *l)

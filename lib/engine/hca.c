@@ -35,7 +35,7 @@ static ALWAYS_INLINE void group_count(struct ibcc_engine *e, const struct group 
 {
 	struct port *p = port_of(e, g->port);
 
-	if (g->vl >= e->n_vls)
+	if (g->vl >= e->n_vls || !n)
 		return;
 	if (!(p->flags & PORT_UP)) {
 		outq_hold(e, g->port, g->vl, n);
@@ -182,7 +182,7 @@ static ALWAYS_INLINE uint32_t ready_pair(struct ibcc_engine *e, const struct flo
 	uint32_t qp = head_qp(e, f);
 	uint64_t rest_ps;
 
-	if (plain || qp != NONE || !e->dcqcn || !e->model.dcqcn.shaper_per_lid)
+	if (plain || qp != NONE || !ibcc_dcqcn_shares(e))
 		return qp;
 	rest_ps = ibcc_dcqcn_rest_ps(e, f->group, f->dst);
 	qp = ibcc_fab_qp_get(e, f->group, f->dst);
@@ -287,8 +287,7 @@ void ibcc_fab_qp_due(struct ibcc_engine *e, uint32_t qp)
 		return;
 	}
 	qp_wake(e, qp);
-	for (unsigned int sl = 0; sl < IBCC_CC_SLS && e->dcqcn && e->model.dcqcn.shaper_per_lid;
-	     sl++) {
+	for (unsigned int sl = 0; sl < IBCC_CC_SLS && ibcc_dcqcn_shares(e); sl++) {
 		other = ibcc_dcqcn_sharer(e, qp, sl);
 		if (other != NONE && other != qp)
 			qp_wake(e, other);

@@ -24,7 +24,7 @@
 
 #include "events.h"
 
-/* Ports and their queues fill cache lines; their arrays begin at one. */
+/* Ports fill cache lines; their array begins at one. */
 #define LINE_BYTES 64u
 
 /* Kinds of packets by their size: data packets of the model's size, ACKs or CNPs, and from OTHER on
@@ -70,13 +70,13 @@ enum {
 _Static_assert(1u << PORT_SENT_SHIFT == PORT_SENT, "one bit");
 
 /* The sending side of a port and VL, which fills a line of the cache: nearly all that a packet
- * needs of its output. The first half is the port's, and in use at its VL 0 only: its link, its
- * counters, its XmitWait.
+ * needs of its output. Down to `speed`, and PORT_* of `flags`, all is the port's, and in use at its
+ * VL 0 only: its link, its counters, its XmitWait.
  */
 struct port {
 	_Alignas(LINE_BYTES) uint64_t busy_ps; /* it sends until then */
 	uint64_t tx[OTHER];                    /* packets sent: all data packets; ACKs and CNPs */
-	uint64_t wait_ps;                      /* XmitWait until then, see outq_add() */
+	uint64_t wait_ps; /* XmitWait until then, less what outq_add() took off: may be below 0 */
 	uint32_t to;      /* where its packets arrive: a place and a slot there (struct place) */
 	uint32_t queued;  /* entries that could be sent, on all VLs */
 	uint32_t free_at; /* the place of its last EV_FREE, and in LANE_BITS its lane (evq.h) */
@@ -85,12 +85,12 @@ struct port {
 	uint8_t served;  /* the VL's VOQ that was served last */
 	uint64_t holds;  /* which VOQs hold packets (voq.h) */
 	int32_t credits; /* blocks */
-	int32_t room;    /* bytes that its VOQs may take until it is congested; below 0, it is */
+	int32_t room;    /* bytes that its VOQs may take until it is congested (room_of()) */
 };
 
 /* Packets of a port that have arrived at the other end of its link, as in `tx`: the lower halves,
- * so that eight ports share a line. What is missing is on the link or was lost with it, which is
- * less than half a counter (received() in counters.c).
+ * so that eight ports share a line. What is missing is on the link, was lost with it, or is a quiet
+ * delivery that has not been counted: less than 2^32 packets (received() in counters.c).
  */
 struct arrived {
 	uint32_t rx[OTHER];
@@ -111,7 +111,6 @@ struct place {
 struct outq_wait {
 	uint64_t busy_ps, wait_ps;
 	uint32_t queued; /* entries that could be sent */
-	uint8_t rr_vl;   /* at VL 0: the VL whose turn it is */
 };
 
 /* Bits of a mask of VOQs; words that hold the mask of the largest switch (256 VOQs). */
@@ -333,6 +332,7 @@ struct ibcc_engine {
 	struct port *port;       /* by port and VL */
 	uint32_t *peer;          /* by port: the other end of its link, or NONE */
 	uint32_t *owner;         /* by port: index of its switch or HCA */
+	uint8_t *rr_vl;          /* by port: the VL whose turn it is */
 	struct arrived *arrived; /* by port that sends */
 	struct place *place;
 	struct voq *voq;
@@ -430,10 +430,24 @@ static inline struct port *port_of(const struct ibcc_engine *e, uint32_t port)
 	return port_outq(e, port, 0);
 }
 
+/* What `room` counts from: the backlog that begins congested state, unless that is so large that
+ * the difference would have no sign.
+ */
+static inline uint32_t room_of(const struct outq_cong *v)
+{
+	return v->on < INT32_MAX ? v->on : INT32_MAX;
+}
+
 /* Bytes in all VOQs of an output and VL. */
 static inline uint32_t backlog_of(const struct ibcc_engine *e, const struct port *q)
 {
-	return e->cong[q - e->port].on - (uint32_t)q->room;
+	return room_of(&e->cong[q - e->port]) - (uint32_t)q->room;
+}
+
+/* The backlog changes by some bytes; beyond 2 GiB `room` goes around. */
+static inline void room_add(struct port *q, uint32_t bytes)
+{
+	q->room = (int32_t)((uint32_t)q->room + bytes);
 }
 
 /* The buffer of an input port, of each VL. */

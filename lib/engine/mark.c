@@ -38,12 +38,11 @@ uint32_t ibcc_fab_mark_reference(const struct ibcc_engine *e, uint32_t port)
 					     : buffer_bytes(e, port);
 }
 
-/* The backlog that a Threshold allows; of 0, more than there ever is. */
 static uint32_t threshold_bytes(const struct ibcc_engine *e, uint32_t port, unsigned int threshold)
 {
-	uint64_t bytes = (16 - threshold) * (uint64_t)ibcc_fab_mark_reference(e, port) / 16;
+	uint64_t ref = ibcc_fab_mark_reference(e, port);
 
-	return threshold && bytes < INT32_MAX ? (uint32_t)bytes : INT32_MAX;
+	return threshold ? (uint32_t)((16 - threshold) * ref / 16) : UINT32_MAX;
 }
 
 /* Each output and VL has a random generator of its own, which a new Marking_Rate restarts. So
@@ -85,7 +84,7 @@ void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port)
 		uint32_t backlog = backlog_of(e, q);
 
 		v->on = threshold_bytes(e, port, threshold);
-		q->room = (int32_t)(v->on - backlog);
+		q->room = (int32_t)(room_of(v) - backlog);
 		v->off = (uint32_t)((uint64_t)v->on * e->model.mark_hysteresis_permille / 1000);
 		v->blocks = (uint8_t)size;
 		v->victims = ibcc_cc_mask_test(&s->cc.Victim_Mask, num);
@@ -97,7 +96,7 @@ void ibcc_fab_mark_setup(struct ibcc_engine *e, uint32_t port)
 		if (q->flags & OUTQ_CONG) {
 			if (!threshold || backlog <= v->off)
 				ibcc_fab_cong_set(e, port, q, false);
-		} else if (q->room < 0) {
+		} else if (backlog > v->on) {
 			ibcc_fab_cong_set(e, port, q, true);
 		}
 	}

@@ -3,9 +3,10 @@
  *
  * A flow with one destination has its queue pair from the start. Of the n^2 pairs of uniform
  * traffic, most are never throttled, so there is nothing to remember. Such a pair gets its state
- * when it is first throttled, or, with models that count each pair's packets, with its first
- * packet. Until then a packet names its destination port in place of its queue pair (BARE_QP). Each
- * group has a hash of its own, which most often is empty or one cache line.
+ * when it is first throttled; with models that count each pair's packets, with its first packet;
+ * where pairs share a limiter, when its packet is the next one of a flow. Until then a packet names
+ * its destination port in place of its queue pair (BARE_QP). Each group has a hash of its own,
+ * which most often is empty or one cache line.
  */
 #ifndef IBCC_ENGINE_QPS_H
 #define IBCC_ENGINE_QPS_H

@@ -61,16 +61,14 @@ static void crowded_all(struct ibcc_engine *e, uint32_t port)
 /* Sends a packet of the first VL in turn that may send. */
 static void send_in_turn(struct ibcc_engine *e, uint32_t port)
 {
-	uint8_t *turn = e->wait ? &e->wait[port * e->n_vls].rr_vl : NULL;
-	unsigned int vl = turn ? *turn : 0;
+	unsigned int vl = e->rr_vl[port];
 
 	for (unsigned int i = 0; i < e->n_vls; i++, vl++) {
 		if (vl >= e->n_vls)
 			vl = 0;
 		if (!ibcc_fab_switch_send_vl(e, port, vl))
 			continue;
-		if (turn)
-			*turn = next_vl(e, vl);
+		e->rr_vl[port] = next_vl(e, vl);
 		return;
 	}
 }

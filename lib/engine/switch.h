@@ -24,7 +24,7 @@ unsigned int ibcc_fab_mapped_vl(const struct ibcc_engine *e, const struct pkt *k
 /* Bytes leave an output's queues, which may end congested state. */
 static inline void backlog_sub(struct ibcc_engine *e, uint32_t port, struct port *q, uint32_t bytes)
 {
-	q->room += (int32_t)bytes;
+	room_add(q, bytes);
 	if (q->flags & OUTQ_CONG && backlog_of(e, q) <= e->cong[q - e->port].off)
 		ibcc_fab_cong_set(e, port, q, false);
 }
@@ -69,7 +69,7 @@ static ALWAYS_INLINE uint32_t send_vl(struct ibcc_engine *e, uint32_t port, unsi
 /* Begins congested state if the backlog of an output and VL is above the threshold. */
 static ALWAYS_INLINE void crowded(struct ibcc_engine *e, uint32_t port, struct port *q)
 {
-	if (q->room < 0 && !(q->flags & OUTQ_CONG))
+	if (q->room < 0 && !(q->flags & OUTQ_CONG) && backlog_of(e, q) > e->cong[q - e->port].on)
 		ibcc_fab_cong_set(e, port, q, true);
 }
 
@@ -105,8 +105,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t t
 	struct pkt *k = &e->pkt[pkt];
 	unsigned int kind = kind_of(k, plain), vl;
 	bool held = k->flags & PKT_HELD;
-	struct port *out;
-	struct port *q;
+	struct port *out, *q;
 	uint32_t o, outq;
 
 	if (k->flags & PKT_LOST) {
@@ -147,8 +146,8 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t t
 	outq = outq_index(e, o, vl, plain);
 	q = &e->port[outq];
 	if (may_pass(e, out, q, kind, plain)) {
-		if (!plain && e->wait)
-			e->wait[o * e->n_vls].rr_vl = next_vl(e, vl);
+		if (!plain)
+			e->rr_vl[o] = next_vl(e, vl);
 		if (!plain && e->dcqcn)
 			ibcc_dcqcn_mark(e, o, outq, k);
 		q->served = (uint8_t)slot_of(e, to, k->qp);
@@ -161,7 +160,7 @@ static ALWAYS_INLINE void arrive(struct ibcc_engine *e, uint32_t pkt, uint32_t t
 	voq_put(e, outq, slot_of(e, to, k->qp), pkt);
 	if (!plain && e->dcqcn)
 		ibcc_dcqcn_backlog(e, outq);
-	q->room -= (int32_t)e->bytes[kind];
+	room_add(q, -e->bytes[kind]);
 	if (plain || !(q->flags & OUTQ_FRESH))
 		crowded(e, o, q);
 	if (!plain && e->eth && e->eth->point)

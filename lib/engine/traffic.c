@@ -182,10 +182,10 @@ void ibcc_fab_head_take(struct ibcc_engine *e, struct flow *f)
 
 static uint64_t rest_ps(const struct ibcc_engine *e, const struct flow *f, uint32_t dst)
 {
-	uint32_t qp = qp_find(&e->group[group_to(e, f, dst)], dst);
+	uint32_t group = group_to(e, f, dst), qp = qp_find(&e->group[group], dst);
 
-	if (qp == NONE && e->dcqcn)
-		return ibcc_dcqcn_rest_ps(e, group_to(e, f, dst), dst);
+	if (qp == NONE && ibcc_dcqcn_shares(e))
+		return ibcc_dcqcn_rest_ps(e, group, dst);
 	return qp == NONE ? 0 : e->qp[qp].ready_ps;
 }
 
@@ -309,7 +309,11 @@ static int prepare(struct ibcc_engine *e, struct flow *f, uint32_t dst_port)
 		return -ENOMEM;
 	f->dst = dst_port;
 	f->qp = ibcc_fab_qp_get(e, f->group, dst_port);
-	return f->qp == NONE ? -ENOMEM : 0;
+	if (f->qp == NONE)
+		return -ENOMEM;
+	if (ibcc_dcqcn_shares(e))
+		e->qp[f->qp].ready_ps = ibcc_dcqcn_rest_ps(e, f->group, dst_port);
+	return 0;
 }
 
 /* Seeds a flow's generators and finds its first arrival. */

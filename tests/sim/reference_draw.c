@@ -197,9 +197,12 @@ static void draw_messages(struct ref_flow *f, uint64_t *rng)
 }
 
 /* Sinks become slow, slower or fast, most of them in the window. */
+/* Of sinks. There is room for more changes, so that links can change, too. */
+enum { SINK_CHANGES = 4 };
+
 static void draw_changes(struct draw *d, uint64_t *rng)
 {
-	d->c.n_changes = among(rng, 1, REF_CHANGES);
+	d->c.n_changes = among(rng, 1, SINK_CHANGES);
 	for (unsigned int i = 0; i < d->c.n_changes; i++) {
 		unsigned int host = ibcc_rng_below(rng, d->c.n_hosts);
 

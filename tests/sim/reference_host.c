@@ -71,7 +71,9 @@ static unsigned int draw_to(struct ref *r, unsigned int flow)
 	return host;
 }
 
-/* The hosts that links join to a flow's one, itself too: the next of them by number, around. */
+/* The next host by number, around, among those of the flow's island; the flow's own host is one of
+ * them.
+ */
 static unsigned int next_host(const struct ref *r, const struct ref_flow *f, unsigned int host)
 {
 	do {
@@ -114,7 +116,7 @@ static bool falls_asleep(struct ref *r, unsigned int pair)
 	return true;
 }
 
-/* A packet goes past which a flow to all goes on. */
+/* A flow to all sets a packet aside and goes on with the next one. */
 static void stand_aside(struct ref *r, struct packet *p)
 {
 	struct pair *pair = &r->pair[p->pair];

@@ -86,7 +86,7 @@ struct port {
  * service levels.
  */
 struct pair {
-	struct queue queue; /* packets of flows to all, past which these went */
+	struct queue queue; /* what flows to all have set aside */
 	struct pair *next;  /* of the same host, that had some */
 	bool listed;
 	unsigned int number; /* from 1 on, in the order in which they were first to be known */

@@ -322,6 +322,8 @@ static void check_both_ends(struct fabric *w)
 			assert_int_equal(a.dropped, 0);
 		}
 		assert_true(a.xmit_wait_ps <= ibcc_engine_now_ps(w->e));
+		for (unsigned int vl = 0; vl < 16; vl++)
+			assert_true(a.vl_xmit_wait_ps[vl] <= ibcc_engine_now_ps(w->e));
 		assert_true(a.xmit_time_cong_ps <= ibcc_engine_now_ps(w->e));
 	}
 }

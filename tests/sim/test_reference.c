@@ -532,8 +532,8 @@ static void cases(uint64_t first, uint64_t n, bool dcqcn, enum draws draws)
 		failed++;
 		print_message("FAILED: SEED=%llu CASES=1\n", (unsigned long long)seed);
 	}
-	print_message("%u of %llu cases failed; in %u all flows have the same packets\n", failed,
-		      (unsigned long long)n, exact);
+	print_message("%u of %llu cases failed; in %u all flows and hosts have the same packets\n",
+		      failed, (unsigned long long)n, exact);
 	assert_int_equal(failed, 0);
 	/* Few have things at one time whose order the model leaves open. A fault that lasts until
 	 * the next event changes rates by less than chance does, but in many cases.

@@ -324,6 +324,48 @@ static void first_packet_of_a_pair(void **state)
 	}
 }
 
+/* A limiter of a LID holds a flow that is added while it makes that LID rest, whether the flow has
+ * one destination or goes to all, and also if a pair without packets was made in between. A flow to
+ * all that has another host to go to does so.
+ */
+static void flows_that_come_later(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		struct ibcc_flow_spec one = { .arrivals = IBCC_ARRIVALS_BACKLOGGED,
+					      .sl = 1,
+					      .start_ps = i ? 200 * MS : 21 * US };
+		struct ibcc_flow_spec all = { .arrivals = IBCC_ARRIVALS_BACKLOGGED,
+					      .sl = 3,
+					      .start_ps = 22 * US };
+		struct star x;
+		uint32_t from, to;
+
+		if (i < 2)
+			snprintf(all.not_to, sizeof(all.not_to), "b");
+		star_model(&x);
+		x.model.dcqcn.shaper_per_lid = true;
+		x.model.dcqcn.rp.rate_to_set_on_first_cnp_mbps = 40;
+		star_start(&x);
+		from = fabric_port(x.topo, A, 1);
+		to = fabric_port(x.topo, C, 1);
+		queue_to_c(&x)->average = 30000;
+		star_flow(&x, A, 2);
+		engine_run(x.e, 20 * US);
+		assert_in_range(engine_flow_read(x.e, 0).limit_mbps, 1, 40);
+		assert_int_equal(ibcc_engine_add_flow(x.e, &one, from, to), 1);
+		for (uint32_t k = 2; k < 10; k++)
+			assert_int_equal(ibcc_engine_add_flow(x.e, &all, from, IBCC_NONE), k);
+		engine_run(x.e, 100 * US);
+		assert_int_equal(engine_flow_read(x.e, 1).sent_pkts, 0);
+		assert_int_equal(star_port(&x, C, 1).rcv_data_pkts,
+				 engine_flow_read(x.e, 0).received_pkts);
+		for (uint32_t k = 2; k < 10; k++)
+			assert_int_equal(engine_flow_read(x.e, k).sent_pkts > 0, i == 2);
+		star_free(&x);
+	}
+}
+
 /* A port's own profile from now on, and none. The switch's other ports keep the model's. */
 static void marks_of_one_port(void **state)
 {
@@ -510,6 +552,7 @@ int main(void)
 		cmocka_unit_test(sl_of_cnps),
 		cmocka_unit_test(limiters),
 		cmocka_unit_test(first_packet_of_a_pair),
+		cmocka_unit_test(flows_that_come_later),
 		cmocka_unit_test(the_loop),
 		cmocka_unit_test(marks_of_one_port),
 		cmocka_unit_test(average_of_one_port),

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/engine/internal.h"
 #include "tests/unit/engines.h"
 
 #define NS     IBCC_PS_PER_NS
@@ -385,12 +386,45 @@ static void test_bad_arguments(void **state)
 	ibcc_topo_free(t);
 }
 
+/* Counters of packets go beyond 2^32, though only the lower halves of what arrives are kept. */
+static void test_many_packets(void **state)
+{
+	const uint64_t before = (1ull << 32) - 10;
+	struct ibcc_topo *t = fabric_lustre();
+	uint32_t src = fabric_port(t, LUSTRE_SRC1, 1);
+	struct ibcc_flow_spec f = { .arrivals = IBCC_ARRIVALS_BACKLOGGED,
+				    .stop_ps = 20 * IBCC_PS_PER_US };
+	struct ibcc_engine_port p;
+	struct ibcc_model m;
+	struct ibcc_engine *e;
+
+	(void)state;
+	ibcc_model_defaults(&m);
+	e = engine_new(t, &m, 1);
+	assert_int_equal(ibcc_engine_add_flow(e, &f, src, fabric_port(t, LUSTRE_FAST, 1)), 0);
+	port_of(e, src)->tx[DATA] = before;
+	e->arrived[src].rx[DATA] = (uint32_t)before;
+	for (uint64_t us = 1; us <= 20; us++) {
+		engine_run(e, us * IBCC_PS_PER_US);
+		p = engine_port_read(e, t->port[src].peer);
+		assert_in_range(p.rcv_data_pkts, before, engine_port_read(e, src).xmit_data_pkts);
+		assert_in_range(engine_port_read(e, src).xmit_data_pkts - p.rcv_data_pkts, 0, 2);
+	}
+	engine_run(e, IBCC_PS_PER_MS);
+	p = engine_port_read(e, t->port[src].peer);
+	assert_true(p.rcv_data_pkts > 1ull << 32);
+	assert_int_equal(p.rcv_data_pkts - before, engine_flow_read(e, 0).received_pkts);
+	ibcc_engine_free(e);
+	ibcc_topo_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_latency),
 		cmocka_unit_test(test_latency_of_unequal_links),
 		cmocka_unit_test(test_throughput_and_counters),
+		cmocka_unit_test(test_many_packets),
 		cmocka_unit_test(test_round_robin),
 		cmocka_unit_test(test_xmit_wait),
 		cmocka_unit_test(test_send_queues),

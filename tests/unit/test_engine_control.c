@@ -356,6 +356,37 @@ static void link_up_before_a_full_buffer(void **state)
 	ibcc_topo_free(t);
 }
 
+/* An SL without packets moves to another VL, and so back: nothing has waited. */
+static void test_empty_sl_moves(void **state)
+{
+	struct ibcc_flow_spec f = {
+		.arrivals = IBCC_ARRIVALS_PERIODIC, .rate_mbps = 1000, .sl = 1, .start_ps = 10 * MS
+	};
+	struct ibcc_topo *t = fabric_lustre();
+	uint32_t src = fabric_port(t, LUSTRE_SRC4, 1);
+	struct ibcc_engine_port p;
+	struct ibcc_model m;
+	struct ibcc_engine *e;
+	uint8_t vl[16] = { 0 };
+
+	(void)state;
+	ibcc_model_defaults(&m);
+	m.vls = 2;
+	e = engine_new(t, &m, 1);
+	assert_int_equal(ibcc_engine_add_flow(e, &f, src, fabric_port(t, LUSTRE_FAST, 1)), 0);
+	for (unsigned int i = 1; i <= 6; i++) {
+		engine_run(e, i * 2 * MS);
+		vl[1] = i % 2;
+		assert_int_equal(ibcc_engine_set_sl2vl(e, LUSTRE_SRC4, 0, 1, vl), 0);
+		p = engine_port_read(e, src);
+		assert_true(p.xmit_wait_ps == 0);
+		assert_true(p.vl_xmit_wait_ps[0] == 0 && p.vl_xmit_wait_ps[1] == 0);
+	}
+	assert_true(p.xmit_pkts > 0);
+	ibcc_engine_free(e);
+	ibcc_topo_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -364,6 +395,7 @@ int main(void)
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_wrong_receiver),
 		cmocka_unit_test(test_virtual_lanes),
+		cmocka_unit_test(test_empty_sl_moves),
 		cmocka_unit_test(test_scenario),
 		cmocka_unit_test(test_scenario_names),
 		cmocka_unit_test(test_sink_in_a_run),

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/engine/internal.h"
 #include "tests/unit/engines.h"
 
 #define US IBCC_PS_PER_US
@@ -369,6 +370,56 @@ static void test_log(void **state)
 	rig_free(&r);
 }
 
+/* Backlogs beyond 2 GiB, which large buffers of many inputs can hold: those of Threshold 0 are
+ * never too large, others from the threshold on, 12/16 of the reference.
+ */
+static void test_huge_backlogs(void **state)
+{
+	static const struct {
+		uint8_t threshold;
+		uint32_t reference, backlog;
+		bool congested;
+	} all[] = {
+		{ 0, 0, 3000000000, false },
+		{ 4, 4000000000, 2900000000, false },
+		{ 4, 4000000000, 3100000000, true },
+		{ 15, 16000, 2100000000, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct ibcc_cc_sw_setting s = { .Control_Map = IBCC_CC_SW_CONTROL_MAP_ALL,
+						.Threshold = all[i].threshold };
+		struct ibcc_topo *t = fabric_lustre();
+		uint32_t port = fabric_port(t, LUSTRE_SW2, 1);
+		struct ibcc_engine_port p;
+		struct ibcc_model m;
+		struct ibcc_engine *e;
+
+		ibcc_model_defaults(&m);
+		m.mark_reference_bytes = all[i].reference;
+		e = engine_new(t, &m, 1);
+		assert_int_equal(ibcc_engine_set_switch_cc(e, LUSTRE_SW2, &s), 0);
+		for (uint32_t k = 0; k < 2; k++)
+			engine_flow(e, t, LUSTRE_SRC1 + k, LUSTRE_SLOW, 0);
+		engine_flow(e, t, LUSTRE_FAST, LUSTRE_SLOW, 0);
+		room_add(port_of(e, port), -all[i].backlog);
+		/* Until the first packet has to wait. */
+		while (backlog_of(e, port_of(e, port)) == all[i].backlog)
+			assert_int_equal(ibcc_engine_run(e, e->now_ps + 1000), 0);
+		p = engine_port_read(e, port);
+		assert_in_range(p.backlog_bytes, all[i].backlog + 2074, all[i].backlog + 4148);
+		assert_int_equal(ibcc_engine_run(e, e->now_ps + 1000), 0);
+		p = engine_port_read(e, port);
+		assert_int_equal(p.xmit_time_cong_ps > 0, all[i].congested);
+		/* Settings that come later see the same. */
+		assert_int_equal(ibcc_engine_set_switch_cc(e, LUSTRE_SW2, &s), 0);
+		assert_int_equal(!!(port_of(e, port)->flags & OUTQ_CONG), all[i].congested);
+		ibcc_engine_free(e);
+		ibcc_topo_free(t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -377,6 +428,7 @@ int main(void)
 		cmocka_unit_test(test_packet_size),     cmocka_unit_test(test_port_element),
 		cmocka_unit_test(test_victim_mask),     cmocka_unit_test(test_root_and_tree),
 		cmocka_unit_test(test_control_map),     cmocka_unit_test(test_log),
+		cmocka_unit_test(test_huge_backlogs),
 	};
 
 	return cmocka_run_group_tests_name("engine_marking", tests, NULL, NULL);

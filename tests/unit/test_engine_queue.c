@@ -165,6 +165,44 @@ static void test_lanes_end(void **state)
 	ibcc_topo_free(t);
 }
 
+/* Of ports that are free in turn, the one that has something to send is looked at, and an earlier
+ * one that gets something: also where places in the ring, and what a port keeps of them, go around.
+ */
+static void test_woken_ports(void **state)
+{
+	static const uint32_t bases[] = { 0, (1u << 28) - 5, (1u << 31) - 5, UINT32_MAX - 5 };
+	struct ibcc_topo *t = fabric_lustre();
+	struct ibcc_model m;
+
+	(void)state;
+	ibcc_model_defaults(&m);
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+		struct ibcc_engine *e = engine_new(t, &m, 1);
+		uint32_t lane = (uint32_t)ibcc_fab_lane_new(&e->evq, EV_FREE);
+		struct lane *l = &e->evq.lane[lane];
+
+		l->head = l->tail = l->credit_at = bases[i];
+		l->full = bases[i] + l->mask + 1;
+		for (uint32_t port = 1; port <= 10; port++) {
+			port_of(e, port)->queued = port == 7;
+			free_push(e, port_of(e, port), l,
+				  (struct coming){ due_at(100 * port, lane) | TAG_OF_FREE, port,
+						   NO_CREDIT });
+		}
+		assert_int_equal(e->evq.due[lane] >> TAG_BITS, 700);
+		free_wake(e, port_of(e, 9));
+		assert_int_equal(e->evq.due[lane] >> TAG_BITS, 700);
+		free_wake(e, port_of(e, 3));
+		assert_int_equal(e->evq.due[lane] >> TAG_BITS, 300);
+		assert_int_equal(free_pop(&e->evq, lane), 3);
+		assert_int_equal(free_pop(&e->evq, lane), 7);
+		assert_int_equal(free_pop(&e->evq, lane), 9);
+		assert_true(e->evq.due[lane] == NEVER);
+		ibcc_engine_free(e);
+	}
+	ibcc_topo_free(t);
+}
+
 static void test_exponential(void **state)
 {
 	const uint64_t mean = 518500;
@@ -196,9 +234,8 @@ static void test_exponential(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_lanes),
-		cmocka_unit_test(test_lanes_end),
+		cmocka_unit_test(test_order),       cmocka_unit_test(test_lanes),
+		cmocka_unit_test(test_lanes_end),   cmocka_unit_test(test_woken_ports),
 		cmocka_unit_test(test_exponential),
 	};
 
