@@ -131,7 +131,8 @@ char *ibcc_state_refining(struct ibcc_state *s, int64_t *txn);
 int ibcc_state_end_refining(struct ibcc_state *s, bool all);
 
 /* Stores the result of a transaction. If a rollback was verified completely, the same commit marks
- * the transactions that it reverted. `err` and `text` are the applier's.
+ * the transactions that it reverted. `err` and `text` are the applier's. A result that cannot be
+ * stored is kept until ibcc_state_check() or the next ibcc_state_begin() can.
  */
 int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err,
 		   const char *text, struct ibcc_why *why);
@@ -195,7 +196,9 @@ int ibcc_state_debts(struct ibcc_state *s, struct ibcc_debts *debts);
 int ibcc_state_owe(struct ibcc_state *s, const struct ibcc_debt *debt);
 /* Removes a debt, if it is still the stored one. -EIO. */
 int ibcc_state_paid(struct ibcc_state *s, const struct ibcc_debt *debt);
-/* Were no settings requested or decided after a transaction, but for rollbacks and repairs? */
+/* Were no settings requested or decided after a transaction? Rollbacks, repairs and new keys are
+ * none.
+ */
 bool ibcc_state_is_last_wish(struct ibcc_state *s, int64_t txn);
 
 /* Keeps what was predicted of a transaction; see ibcc_report_prediction(). -EIO, -ENOMEM. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB */
 /* Writes transactions to the state file (state.h), a SQLite database: the plan with the values
- * before it, then the outcome, each in one commit that is on the disk before it returns.
+ * before it, then the outcome, each in one commit that is on the disk before it returns. An outcome
+ * that could not be stored shares the commit of the next plan.
  */
 #include <ibcc/state.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/state/state_db.h"
@@ -175,7 +177,7 @@ static int update_changes(struct ibcc_state *s, const struct ibcc_state_end *end
 	return rc;
 }
 
-/* If another file is in this one's place, its transactions are not meant. */
+/* The process before may have had this number, but it left no transaction open. */
 static int update_txn(struct ibcc_state *s, const struct ibcc_state_end *end)
 {
 	const int64_t number[] = { end->id, end->at_s, getpid() };
@@ -220,50 +222,60 @@ static int store_end(struct ibcc_state *s, const struct ibcc_state_end *end)
 void ibcc_state_forget_late(struct ibcc_state *s)
 {
 	ibcc_result_fini(&s->late.result);
-	free(s->late_text);
-	s->late_text = NULL;
+	free(s->late.text);
 	s->late = (struct ibcc_state_end){ 0 };
 }
 
-/* Without memory for it, ibcc_state_catch_up() stores what it came to. */
+/* Without memory for it, ibcc_state_catch_up() stores what it came to. One from another file, which
+ * has not come back, makes place.
+ */
 static void keep_late(struct ibcc_state *s, const struct ibcc_state_end *end)
 {
 	const struct ibcc_result *r = &end->result;
-	struct ibcc_result copy = { 0 };
-	char *text = strdup(end->text);
+	struct ibcc_state_end late = *end;
 
+	late.text = strdup(end->text ? end->text : "");
+	late.result = (struct ibcc_result){ 0 };
 	ibcc_state_forget_late(s);
-	if (!text || ibcc_result_init(&copy, r->n)) {
-		free(text);
+	if (!late.text || ibcc_result_init(&late.result, r->n)) {
+		free(late.text);
 		return;
 	}
-	memcpy(copy.change, r->change, r->n * sizeof(*r->change));
-	s->late = *end;
-	s->late.text = s->late_text = text;
-	s->late.result = copy;
+	if (r->n)
+		memcpy(late.result.change, r->change, r->n * sizeof(*r->change));
+	s->late = late;
+}
+
+/* Whether an end waits for this file: another one has other transactions. */
+static bool has_late(const struct ibcc_state *s)
+{
+	return s->late.id && s->late.dev == s->dev && s->late.ino == s->ino;
 }
 
 static int begin(struct ibcc_state *s)
 {
 	int rc = s->writable ? run_sql(s, "BEGIN IMMEDIATE") : -EIO;
 
-	return rc || !s->late.id ? rc : store_end(s, &s->late);
+	return rc || !has_late(s) ? rc : store_end(s, &s->late);
 }
 
 static int commit(struct ibcc_state *s)
 {
 	int rc = run_sql(s, "COMMIT");
 
-	if (!rc)
+	if (!rc && has_late(s))
 		ibcc_state_forget_late(s);
 	return rc;
 }
 
 int ibcc_state_end_late(struct ibcc_state *s, struct ibcc_why *why)
 {
-	int rc = s->late.id ? begin(s) : 0;
+	int rc;
 
-	if (!rc && s->late.id)
+	if (!has_late(s))
+		return 0;
+	rc = begin(s);
+	if (!rc)
 		rc = commit(s);
 	return rc ? give_up(s, why) : 0;
 }
@@ -309,9 +321,11 @@ int ibcc_state_end(struct ibcc_state *s, int64_t id, const struct ibcc_result *r
 	const struct ibcc_state_end end = {
 		.id = id,
 		.first_seq = s->first_seq,
-		.at_s = ibcc_state_ask(s->db, "SELECT unixepoch()", 0),
+		.at_s = time(NULL),
+		.dev = s->dev,
+		.ino = s->ino,
 		.err = err,
-		.text = text,
+		.text = (char *)text, /* which keep_late() copies */
 		.result = *r,
 	};
 	int rc = begin(s);

@@ -16,8 +16,10 @@ struct ibcc_state_end {
 	int64_t id;        /* 0: none */
 	int64_t first_seq; /* number of its first change: above 0 if it extends a transaction */
 	int64_t at_s;      /* since 1970 */
+	dev_t dev;         /* the file that the transaction is in */
+	ino_t ino;
 	int err;
-	const char *text;
+	char *text;
 	struct ibcc_result result;
 };
 
@@ -49,11 +51,11 @@ struct ibcc_state {
 	const struct ibcc_txn *txn;
 	const struct ibcc_plan *plan;
 	int64_t first_seq; /* see struct ibcc_state_end */
-	/* An end that could not be stored, and owns its result. The next commit
-	 * stores it, since what is known otherwise does not say what became of each change.
+	/* The last end that could not be stored; its text and its result are ours. The next begin
+	 * or end of a transaction in that file stores it, or ibcc_state_check(): what the book
+	 * knows does not say what became of each change.
 	 */
 	struct ibcc_state_end late;
-	char *late_text; /* owned: late.text */
 };
 
 /* Returns -EIO or -ENOMEM with the database's own words, which become the state's trouble. */
@@ -117,13 +119,13 @@ int ibcc_state_read_book(struct ibcc_state *s, int64_t from, struct ibcc_book *b
 /* Records the outcome of the open transaction in the book; see ibcc_state_end(). */
 void ibcc_state_note_result(struct ibcc_state *s, int64_t id, const struct ibcc_result *r, int err);
 
-/* Call these within the commits of ibcc_state_begin() and ibcc_state_end(). The function for the
- * end is called for each transaction. -EIO.
+/* Call these within a commit, the first for a transaction that begins, the second for one that
+ * ends, but not for further steps of it. -EIO.
  */
 int ibcc_state_insert_trial(struct ibcc_state *s, int64_t id, uint32_t within_s);
 int ibcc_state_update_trials(struct ibcc_state *s, const struct ibcc_state_end *end);
 
-/* Stores the end that could not be stored, in a commit of its own. -EIO. */
+/* Stores the end that could not be stored, if its file is there, in a commit of its own. -EIO. */
 int ibcc_state_end_late(struct ibcc_state *s, struct ibcc_why *why);
 void ibcc_state_forget_late(struct ibcc_state *s);
 

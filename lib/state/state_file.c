@@ -439,8 +439,9 @@ void ibcc_state_close(struct ibcc_state *s)
 {
 	if (!s)
 		return;
-	close_file(s);
+	ibcc_state_end_late(s, NULL);
 	ibcc_state_forget_late(s);
+	close_file(s);
 	ibcc_book_fini(&s->book);
 	free(s->file);
 	free(s);

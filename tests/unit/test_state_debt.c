@@ -227,6 +227,128 @@ static void test_late_end(void **state)
 	}
 }
 
+static void set_up_late(struct ibcc_state *s, int64_t *id, uint64_t guid, uint8_t to,
+			const char *summary, struct ibcc_plan *p, struct ibcc_txn *txn)
+{
+	*txn = (struct ibcc_txn){
+		.who = "me", .action = "apply", .via = "none", .summary = summary
+	};
+	plan_add(p, guid, CA, 0, (uint8_t)(to - 1), to);
+	assert_int_equal(ibcc_state_begin(s, txn, p, NULL, id, NULL), 0);
+}
+
+/* Ends a transaction, which cannot be stored. */
+static void end_late(struct ibcc_state *s, int64_t id, uint32_t n, enum ibcc_outcome outcome,
+		     int err)
+{
+	struct ibcc_result r = { 0 };
+
+	assert_int_equal(ibcc_result_init(&r, n), 0);
+	for (uint32_t i = 0; i < n; i++)
+		r.change[i].outcome = outcome;
+	set_no_end(s, true);
+	assert_int_equal(ibcc_state_end(s, id, &r, err, "the reason", NULL), -EIO);
+	set_no_end(s, false);
+	ibcc_result_fini(&r);
+}
+
+static void assert_became(struct ibcc_state *s, int64_t id, const char *outcome, const char *change,
+			  const char *detail)
+{
+	json_t *o = transaction_of(s, id),
+	       *c = json_array_get(json_object_get(o, "change_list"), 0);
+	char field[64];
+
+	assert_string_equal(json_string_value(json_object_get(o, "outcome")), outcome);
+	assert_string_equal(json_string_value(json_object_get(o, "detail")), detail);
+	snprintf(field, sizeof(field), "\"outcome\":\"%s\"", change);
+	/* Folded (ibcc_json_fold()): text behind a null character. */
+	assert_non_null(strstr(json_string_value(c) + 1, field));
+	json_decref(o);
+}
+
+/* A late end is stored by the next transaction, and at an orderly end of the program. */
+static void test_late_end_is_stored(void **state)
+{
+	(void)state;
+	for (int closes = 0; closes < 2; closes++) {
+		struct ibcc_state *s = open_state(closes ? "close.db" : "begin.db");
+		struct ibcc_plan p = { 0 }, q = { 0 };
+		struct ibcc_txn txn, next;
+		int64_t id, then;
+
+		one_change(s, GUID_A, 1, 2, 0);
+		set_up_late(s, &id, GUID_A, 3, "late", &p, &txn);
+		end_late(s, id, 1, IBCC_OUTCOME_FAILED, -EIO);
+		if (closes) {
+			ibcc_state_close(s);
+			s = open_state("close.db");
+			assert_int_equal(ibcc_state_interrupted(s), 0);
+		} else {
+			set_up_late(s, &then, GUID_B, 2, "next", &q, &next);
+			end_late(s, then, 0, IBCC_OUTCOME_VERIFIED, -EPERM); /* without a change */
+			assert_int_equal(ibcc_state_check(s, NULL), 0);
+			assert_became(s, then, "refused", "pending", "the reason");
+		}
+		assert_became(s, id, "partial", "failed", "the reason");
+		ibcc_plan_fini(&p);
+		ibcc_plan_fini(&q);
+		ibcc_state_close(s);
+	}
+}
+
+/* A late end waits for its file, and is not that of the same number in another one. */
+static void test_late_end_of_another_file(void **state)
+{
+	struct ibcc_state *s = open_state("two.db");
+	char file[512], aside[520];
+	struct ibcc_plan p = { 0 }, q = { 0 };
+	struct ibcc_txn txn, next;
+	int64_t id, then = 0;
+
+	(void)state;
+	snprintf(file, sizeof(file), "%s", files_path("two.db"));
+	snprintf(aside, sizeof(aside), "%s.aside", file);
+	one_change(s, GUID_A, 1, 2, 0);
+	one_change(s, GUID_A, 2, 3, 0);
+	set_up_late(s, &id, GUID_A, 4, "first file's", &p, &txn);
+	end_late(s, id, 1, IBCC_OUTCOME_FAILED, -EIO);
+	assert_int_equal(rename(file, aside), 0);
+	ibcc_state_check(s, NULL);
+	assert_int_equal(ibcc_state_check(s, NULL), 0);
+	while (ibcc_state_newest(s) < id)
+		one_change(s, GUID_B, 1, 2, 0);
+	then = ibcc_state_newest(s);
+	assert_int_equal(then, id);
+	/* It stands as it was stored in the other file, and in its own once that is back. */
+	assert_became(s, id, "done", "verified", "");
+	assert_int_equal(rename(aside, file), 0);
+	ibcc_state_check(s, NULL);
+	assert_int_equal(ibcc_state_check(s, NULL), 0);
+	assert_became(s, id, "partial", "failed", "the reason");
+	/* A late end of the other file is none of this one's. */
+	set_up_late(s, &then, GUID_A, 4, "first file's", &q, &next);
+	end_late(s, then, 1, IBCC_OUTCOME_FAILED, -EIO);
+	assert_int_equal(rename(file, aside), 0);
+	ibcc_state_check(s, NULL);
+	assert_int_equal(ibcc_state_check(s, NULL), 0);
+	ibcc_plan_fini(&q);
+	while (ibcc_state_newest(s) < then - 1)
+		one_change(s, GUID_B, 1, 2, 0);
+	q = (struct ibcc_plan){ 0 };
+	set_up_late(s, &id, GUID_B, 3, "other file's", &q, &next);
+	assert_int_equal(id, then);
+	end_late(s, id, 1, IBCC_OUTCOME_VERIFIED, 0);
+	assert_int_equal(rename(aside, file), 0);
+	ibcc_state_check(s, NULL);
+	assert_int_equal(ibcc_state_check(s, NULL), 0);
+	assert_became(s, then, "interrupted", "pending",
+		      "the program ended while this was carried out");
+	ibcc_plan_fini(&p);
+	ibcc_plan_fini(&q);
+	ibcc_state_close(s);
+}
+
 /* A row that is damaged asks for nothing. */
 static void test_damaged(void **state)
 {
@@ -292,11 +414,17 @@ static void test_history(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_keep),      cmocka_unit_test(test_newest),
-		cmocka_unit_test(test_void),      cmocka_unit_test(test_name),
-		cmocka_unit_test(test_history),   cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_last_wish), cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_keep),
+		cmocka_unit_test(test_newest),
+		cmocka_unit_test(test_void),
+		cmocka_unit_test(test_name),
+		cmocka_unit_test(test_history),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_last_wish),
+		cmocka_unit_test(test_moved),
 		cmocka_unit_test(test_late_end),
+		cmocka_unit_test(test_late_end_is_stored),
+		cmocka_unit_test(test_late_end_of_another_file),
 	};
 
 	return cmocka_run_group_tests(tests, files_setup, files_teardown);
