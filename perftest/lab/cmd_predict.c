@@ -159,10 +159,11 @@ static int judge_tree(const struct sums *all, uint32_t hosts, struct row *row)
 		{ "sign right above 2 %", "share", 0.95, part(all->right, all->signs), true },
 		{ "CPU time, most", "s", hosts > 1152 ? 6 : 2, all->most_cpu_s, false },
 	};
-	int n = sizeof(rows) / sizeof(*rows);
+	int n = 0;
 
-	for (int i = 0; i < n; i++)
-		row[i] = rows[i];
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (!isnan(rows[i].measured)) /* else there was nothing to judge */
+			row[n++] = rows[i];
 	return n;
 }
 
@@ -240,6 +241,12 @@ static void print_rows(const struct row *row, int n)
 		       holds(&row[i]) ? "ok" : "NO");
 }
 
+/* What the run with the plan measured; on trees, only plans with predicted amounts are run. */
+static json_t *truth(const struct work *w, const struct ibcc_predict_case *c, double v)
+{
+	return ibcc_report_number(!w->hosts || c->p.known ? v : NAN);
+}
+
 static int print_json(const struct work *w, const struct row *row, int n, bool ok)
 {
 	json_t *rows = json_array(), *all = json_array();
@@ -258,21 +265,22 @@ static int print_json(const struct work *w, const struct row *row, int n, bool o
 		json_array_append_new(
 			all,
 			json_pack(
-				"{sI si sb sb ss sf sf sf sf sf sf so so so so so si si sf sf sf}",
+				"{sI si sb sb ss sf so sf so so so so so so so so si si sf sf sf}",
 				"seed", (json_int_t)(w->seed + i / w->variants), "variant",
 				(int)(1 + i % w->variants), "steady", (int)c->steady, "known",
 				(int)c->p.known, "why", ibcc_prediction_reason(c->p.why),
-				"total_predicted", factor(&c->p.total), "total", c->total,
-				"victims_predicted", factor(&c->p.victims), "victims", c->victims,
-				"off", c->off, "off_victims", c->off_victims, "latency_predicted",
+				"total_predicted", factor(&c->p.total), "total",
+				truth(w, c, c->total), "victims_predicted", factor(&c->p.victims),
+				"victims", truth(w, c, c->victims), "off", truth(w, c, c->off),
+				"off_victims", truth(w, c, c->off_victims), "latency_predicted",
 				ibcc_report_number(c->p.now_us > 0 ? c->p.expected_us / c->p.now_us
 								   : NAN),
-				"latency", ibcc_report_number(c->latency), "latency_p99",
-				ibcc_report_number(c->latency_p99), "root_predicted",
+				"latency", truth(w, c, c->latency), "latency_p99",
+				truth(w, c, c->latency_p99), "root_predicted",
 				c->root_known ? json_real(c->root_predicted) : json_null(), "root",
-				ibcc_report_number(c->root), "open_roots", (int)c->n_open,
-				"open_held", (int)c->open_held, "replay_rate", c->p.replay_rate,
-				"replay_wait", c->p.replay_wait, "cpu_s", c->p.cpu_s));
+				truth(w, c, c->root), "open_roots", (int)c->n_open, "open_held",
+				(int)c->open_held, "replay_rate", c->p.replay_rate, "replay_wait",
+				c->p.replay_wait, "cpu_s", c->p.cpu_s));
 	}
 	return ibcc_report_json(json_pack("{si ss sI so so sb}", "schema", 1, "experiment",
 					  "predict", "seed", (json_int_t)w->seed, "rows", rows,

@@ -23,7 +23,7 @@
 /* The effect of the plan is measured in a window from and to these times after it. */
 #define FROM_MS 60u
 #define TO_MS   100u
-/* The same on trees, whose many hosts make a shorter window as exact. */
+/* On trees a shorter time is as exact, since many hosts send. */
 #define TREE_FROM_MS 40u
 #define TREE_TO_MS   60u
 /* The present is measured over as many intervals before the plan as the predictor uses. */

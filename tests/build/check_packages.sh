@@ -24,7 +24,7 @@ match()
 		while read -r pattern; do
 			# shellcheck disable=SC2086 # a pattern
 			find $pattern -type f >"$tmp/hit" && [ -s "$tmp/hit" ] || not_ok "$1: $pattern is not installed" >&2
-			while read -r f; do echo "$f"; done <"$tmp/hit"
+			while read -r f; do echo "$f"; done <"$tmp/hit" # as cat does, without a process
 		done
 	) <"$2" >"$tmp/hits"
 	sort "$tmp/hits" >"$tmp/sorted"

@@ -41,7 +41,7 @@ check "the loads that there are are told" grep -q 'no load "no-such-load"; there
 status 1 "$lab" predict --probe x
 check "a wrong value is told by the program's own name" grep -qx 'ibcc-lab: --probe: got "x", want becns or logs' "$TMP/err"
 status 1 "$lab" predict --hosts 649
-check "the sizes of trees are told" grep -qx 'ibcc-lab: --hosts: got "649", want 128, 648, 1152 or 3456' "$TMP/err"
+check "a wrong size of a tree is refused with those that there are" grep -qx 'ibcc-lab: --hosts: got "649", want 128, 648, 1152 or 3456' "$TMP/err"
 status 1 "$bench" sweep
 check "ibcc-bench has no command of ibcc-lab" grep -qx "ibcc-bench: unknown command 'sweep'" "$TMP/err"
 equal "a command tells its usage" "$("$lab" speed --help | grep -c '^Usage: ibcc-lab speed ')" 1

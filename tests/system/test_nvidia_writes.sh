@@ -11,7 +11,7 @@ sed 's/buffer_bytes: 1048576/buffer_bytes: 131072/; s/{min: 100000, max: 400000,
 start_sim "$TMP/late.yaml"
 start_opensm
 stock ibnetdiscover >"$TMP/discovered"
-# Once: nodes keep their LIDs, and these are asked for hundreds of times.
+# Once: nodes keep their LIDs, and these are asked for some 150 times.
 declare -A lid_of=()
 for node in q1 q2 h1 h2 h3 h4; do
 	lid_of[$node]=$(sed -n "s/^Switch.*# \"$node\" .* lid \([0-9]*\) .*/\1/p; s/.*\"$node\" lid \([0-9]*\) .*/\1/p" "$TMP/discovered" | head -n 1)
