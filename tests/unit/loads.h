@@ -20,4 +20,21 @@ static inline void loads_add(struct ibcc_loads *l, const struct ibcc_topo *t, ui
 		l->mbps[r.out[i]] += mbps;
 }
 
+/* A host sends to a slow receiver and to a victim; now its traffic is a quarter of what it was, and
+ * it waits for most of the time.
+ */
+static inline void loads_one_hotspot(struct ibcc_loads *before, struct ibcc_loads *now,
+				     const struct ibcc_topo *t, uint32_t from, uint32_t slow,
+				     uint32_t victim)
+{
+	assert_int_equal(ibcc_loads_init(before, t->n_ports), 0);
+	assert_int_equal(ibcc_loads_init(now, t->n_ports), 0);
+	before->n = now->n = IBCC_RECENT;
+	loads_add(before, t, from, slow, 4000);
+	loads_add(before, t, from, victim, 2000);
+	loads_add(now, t, from, slow, 1000);
+	loads_add(now, t, from, victim, 500);
+	now->wait[fabric_port(t, from, 1)] = 0.95;
+}
+
 #endif

@@ -87,14 +87,7 @@ static void test_one_limit(void **state)
 
 	(void)state;
 	assert_int_equal(ibcc_settings_init(&none, t), 0);
-	assert_int_equal(ibcc_loads_init(&before, t->n_ports), 0);
-	assert_int_equal(ibcc_loads_init(&now, t->n_ports), 0);
-	before.n = now.n = IBCC_RECENT;
-	loads_add(&before, t, LUSTRE_SRC1, LUSTRE_SLOW, 4000);
-	loads_add(&before, t, LUSTRE_SRC1, LUSTRE_FAST, 2000);
-	loads_add(&now, t, LUSTRE_SRC1, LUSTRE_SLOW, 1000);
-	loads_add(&now, t, LUSTRE_SRC1, LUSTRE_FAST, 500);
-	now.wait[fabric_port(t, LUSTRE_SRC1, 1)] = 0.95;
+	loads_one_hotspot(&before, &now, t, LUSTRE_SRC1, LUSTRE_SLOW, LUSTRE_FAST);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		fake.n = 0;
 		fake.replay_hops = cases[i].hops;

@@ -142,14 +142,7 @@ static void a_large_fabric(void **state)
 
 	(void)state;
 	assert_int_equal(ibcc_settings_init(&none, t), 0);
-	assert_int_equal(ibcc_loads_init(&before, t->n_ports), 0);
-	assert_int_equal(ibcc_loads_init(&now, t->n_ports), 0);
-	before.n = now.n = IBCC_RECENT;
-	loads_add(&before, t, FROM, SLOW, 4000);
-	loads_add(&before, t, FROM, VICTIM, 2000);
-	loads_add(&now, t, FROM, SLOW, 1000);
-	loads_add(&now, t, FROM, VICTIM, 500);
-	now.wait[fabric_port(t, FROM, 1)] = 0.95;
+	loads_one_hotspot(&before, &now, t, FROM, SLOW, VICTIM);
 	for (uint32_t i = 100; i < 200; i++) {
 		loads_add(&before, t, i, i + 100, 3000);
 		loads_add(&now, t, i, i + 100, 3000);
