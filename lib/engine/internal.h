@@ -55,7 +55,7 @@ struct pkt {
 
 #define BARE_QP (1u << 31)
 
-/* What is said of a port stands at its VL 0. */
+/* Flags of a port stand at its VL 0. */
 enum {
 	PORT_SWITCH = 1,
 	PORT_UP = 2,
@@ -76,7 +76,7 @@ _Static_assert(1u << PORT_SENT_SHIFT == PORT_SENT, "one bit");
 struct port {
 	_Alignas(LINE_BYTES) uint64_t busy_ps; /* it sends until then */
 	uint64_t tx[OTHER];                    /* packets sent: all data packets; ACKs and CNPs */
-	uint64_t wait_ps; /* XmitWait until then, less what outq_add() took off: may be below 0 */
+	uint64_t wait_ps; /* XmitWait until then, less what outq_add() subtracted: may be below 0 */
 	uint32_t to;      /* where its packets arrive: a place and a slot there (struct place) */
 	uint32_t queued;  /* entries that could be sent, on all VLs */
 	uint32_t free_at; /* the place of its last EV_FREE, and in LANE_BITS its lane (evq.h) */
@@ -424,7 +424,7 @@ static inline struct port *port_outq(const struct ibcc_engine *e, uint32_t port,
 	return &e->port[port * e->n_vls + vl];
 }
 
-/* What is said of a port, not of a VL. */
+/* A port, with all that does not depend on a VL. */
 static inline struct port *port_of(const struct ibcc_engine *e, uint32_t port)
 {
 	return port_outq(e, port, 0);

@@ -62,7 +62,7 @@ static inline uint64_t idle_ps(const struct ibcc_engine *e, uint64_t busy_ps)
 
 /* n entries, at least one, can be sent from now on, on a link that is up. XmitWait runs while there
  * are some and none is being sent. It counts from the end of the last packet on when something is
- * sent, so what the port was idle before the first entry came is taken off here.
+ * sent, so what the port was idle before the first entry came is subtracted here.
  */
 static ALWAYS_INLINE void outq_add(struct ibcc_engine *e, uint32_t port, unsigned int vl,
 				   uint32_t n, bool plain)

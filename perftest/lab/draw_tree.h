@@ -9,11 +9,11 @@
 #include <ibcc/scenario.h>
 #include <ibcc/yaml.h>
 
-/* Whether there is a tree with so many hosts: 128, 648, 1152 or 3456. */
+/* Whether there is a tree with this number of hosts: 128, 648, 1152 or 3456. */
 bool ibcc_draw_tree_is(uint32_t hosts);
 
-/* Loads the scenario of a seed on the tree with so many hosts. Errors as ibcc_draw_load(); -EINVAL:
- * there is no such tree.
+/* Loads the scenario of a seed on the tree with this number of hosts. Errors as ibcc_draw_load();
+ * -EINVAL: there is no such tree.
  */
 int ibcc_draw_tree_load(uint64_t seed, uint32_t hosts, struct ibcc_scenario *s,
 			struct ibcc_yaml_errors *e);

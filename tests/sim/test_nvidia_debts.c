@@ -288,6 +288,16 @@ static void test_lost_at_rest(void **state)
 	close_scene(&x);
 }
 
+/* The next daemon restores what was owed. */
+static void next_daemon_pays(struct scene *x)
+{
+	restart(x);
+	passes(x, 3);
+	assert_int_equal(x->s->debts.list.n, 0);
+	assert_false(is_written(x));
+	close_scene(x);
+}
+
 /* The switch is not on the fabric, and a Set gets lost: this is said, and owed. */
 static void test_end_unreached(void **state)
 {
@@ -301,11 +311,7 @@ static void test_end_unreached(void **state)
 	assert_int_equal(end_profiles(&x), -EHOSTUNREACH);
 	assert_said(&x, "not on the fabric");
 	assert_int_equal(x.s->debts.list.n, 1);
-	restart(&x);
-	passes(&x, 3);
-	assert_int_equal(x.s->debts.list.n, 0);
-	assert_false(is_written(&x));
-	close_scene(&x);
+	next_daemon_pays(&x);
 
 	open_end(&x, "lost.db");
 	x.line.lost_sets = 1;
@@ -335,11 +341,7 @@ static void test_end_unprepared(void **state)
 	assert_said(&x, "profiles of 1 port, the first at node");
 	assert_said(&x, "were not restored: canceled; ibcc-tuned restores them");
 	assert_int_equal(x.s->debts.list.n, 1);
-	restart(&x);
-	passes(&x, 3);
-	assert_int_equal(x.s->debts.list.n, 0);
-	assert_false(is_written(&x));
-	close_scene(&x);
+	next_daemon_pays(&x);
 
 	open_end(&x, "noport.db");
 	x.s->transport = NULL;
