@@ -55,7 +55,7 @@ struct pkt {
 
 #define BARE_QP (1u << 31)
 
-/* Flags of a port stand at its VL 0. */
+/* PORT_* are those of a port, and stand at its VL 0; OUTQ_* are those of a VL. */
 enum {
 	PORT_SWITCH = 1,
 	PORT_UP = 2,
