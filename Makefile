@@ -325,7 +325,7 @@ $(B)/tests/double/lib%-double.so:
 # The tests of a folder are one program (tests/entry.h), and those of ibcc-perf another, with the double of verbs. Alone
 # are those with --wrap or a function of their own in place of a library's, which would hold for all, and those that
 # read arguments.
-unit_alone := $(patsubst %,$(B)/tests/unit/test_%,edit_full estimate_no_memory log names netfile notices plugin_fabric plugin_options \
+unit_alone := $(patsubst %,$(B)/tests/unit/test_%,edit_full estimate_no_memory names netfile notices plugin_fabric plugin_options \
 	      prediction_hops predictor_clock sa_client sim_pace state_reader state_sync steady umad_port)
 sim_alone  := $(patsubst %,$(B)/tests/sim/test_%,bcn engine_conservation nvidia nvidia_debts predict_beside)
 perf_tests := $(filter $(B)/tests/unit/test_perf_%,$(unit_tests))

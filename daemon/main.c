@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <systemd/sd-journal.h>
 
 #include <ibcc/command.h>
 #include <ibcc/log.h>
@@ -128,7 +129,7 @@ int main(int argc, char **argv)
 				      : "there is none, all settings have their defaults") < 0;
 	if (a.verbose)
 		o->log_level = a.verbose > 1 ? LOG_DEBUG : LOG_INFO;
-	ibcc_log_open("ibcc-tuned", (enum ibcc_log_target)o->config.log_target,
+	ibcc_log_open("ibcc-tuned", (enum ibcc_log_target)o->config.log_target, sd_journal_sendv,
 		      o->log_level < 0 ? o->config.log_level : o->log_level);
 	if (!take_rights(o->config.user))
 		return IBCC_CONFIG_EXIT_STATUS;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <systemd/sd-journal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -317,7 +318,7 @@ int main(int argc, char **argv)
 	}
 	if (check_args(&s.a))
 		return 1;
-	ibcc_log_open("ibcc-jobs", IBCC_LOG_AUTO, LOG_INFO);
+	ibcc_log_open("ibcc-jobs", IBCC_LOG_AUTO, sd_journal_sendv, LOG_INFO);
 	if (ibcc_map_check(s.a.output, &why)) {
 		ibcc_log(LOG_ERR, "%s", why.text);
 		return 1;

@@ -604,7 +604,7 @@ static int run(struct tune *t, const struct overrides *o, uint64_t given)
 	if (tune_names_check(t) ||
 	    (c->asks && !t->dry_run && !t->check && !tune_can_consent(t, c->name)))
 		return TUNE_ERROR;
-	ibcc_log_open("ibcc-tune", IBCC_LOG_STDERR, t->verbose > 1 ? LOG_DEBUG : LOG_WARNING);
+	ibcc_log_open("ibcc-tune", IBCC_LOG_STDERR, NULL, t->verbose > 1 ? LOG_DEBUG : LOG_WARNING);
 	rc = c->fn(t);
 	tune_pager_end();
 	missed = tune_table_missed(&known);

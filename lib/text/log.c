@@ -2,7 +2,6 @@
 /* Messages of the programs, to a terminal, to a stream with level prefixes, or to the journal
  * with fields. Each line is one write, so threads never mix theirs.
  */
-#define SD_JOURNAL_SUPPRESS_LOCATION
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -11,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <systemd/sd-journal.h>
 #include <unistd.h>
 
 #include <ibcc/clean.h>
@@ -29,6 +27,7 @@ enum sink {
 
 /* Set once by ibcc_log_open(), before there are threads; only the level changes later. */
 static enum sink sink;
+static ibcc_log_journal *journal_sendv;
 static char ident[IDENT_BYTES] = "ibcc-tune";
 static atomic_int max_level = LOG_INFO;
 
@@ -44,13 +43,14 @@ static bool stderr_is_journal(void)
 	       !fstat(STDERR_FILENO, &st) && st.st_dev == dev && st.st_ino == ino;
 }
 
-/* Whether a journal runs; otherwise sd_journal_send() would drop messages silently. */
+/* Whether a journal runs; otherwise sd_journal_sendv() would drop messages silently. */
 static bool has_journal(void)
 {
 	return !access("/run/systemd/journal/socket", W_OK);
 }
 
-void ibcc_log_open(const char *name, enum ibcc_log_target target, int level)
+void ibcc_log_open(const char *name, enum ibcc_log_target target, ibcc_log_journal *sendv,
+		   int level)
 {
 	bool journal = false;
 
@@ -60,7 +60,10 @@ void ibcc_log_open(const char *name, enum ibcc_log_target target, int level)
 	case IBCC_LOG_JOURNAL: journal = has_journal(); break;
 	}
 	snprintf(ident, sizeof(ident), "%s", name);
-	sink = journal ? SINK_JOURNAL : isatty(STDERR_FILENO) ? SINK_TERMINAL : SINK_PREFIXED;
+	journal_sendv = sendv;
+	sink = journal && sendv        ? SINK_JOURNAL
+	       : isatty(STDERR_FILENO) ? SINK_TERMINAL
+				       : SINK_PREFIXED;
 	atomic_store(&max_level, level);
 }
 
@@ -130,7 +133,7 @@ static void write_journal(struct fields *f, int level, char *message)
 	add_field(f, "PRIORITY=%d", level);
 	add_field(f, "SYSLOG_IDENTIFIER=%s", ident);
 	f->iov[f->n++] = (struct iovec){ .iov_base = message, .iov_len = strlen(message) };
-	(void)sd_journal_sendv(f->iov, f->n);
+	(void)journal_sendv(f->iov, f->n);
 }
 
 static void log_text(const char *id, int level, const char *fmt, va_list ap)

@@ -145,7 +145,7 @@ static void setup(struct fixture *x)
 
 	if (x->control)
 		return;
-	ibcc_log_open("fuzz", IBCC_LOG_STDERR, LOG_EMERG);
+	ibcc_log_open("fuzz", IBCC_LOG_STDERR, NULL, LOG_EMERG);
 	snprintf(x->dir, sizeof(x->dir), "%s/ibcc-fuzz.XXXXXX",
 		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
 	FUZZ_CHECK(mkdtemp(x->dir));

@@ -29,7 +29,7 @@ static void log_to_file(const char *path)
 	old_stderr = dup(STDERR_FILENO);
 	assert_true(old_stderr >= 0 && dup2(fd, STDERR_FILENO) >= 0);
 	close(fd);
-	ibcc_log_open("ibcc-tuned", IBCC_LOG_STDERR, LOG_INFO);
+	ibcc_log_open("ibcc-tuned", IBCC_LOG_STDERR, NULL, LOG_INFO);
 }
 
 /* Lines of the file, which are shown. */

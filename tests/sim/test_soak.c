@@ -267,7 +267,7 @@ static void test_soak(void **state)
 	stderr_fd = dup(STDERR_FILENO);
 	assert_true(n > 0 && stderr_fd >= 0);
 	assert_non_null(freopen(log, "a", stderr));
-	ibcc_log_open("soak", IBCC_LOG_STDERR, LOG_WARNING);
+	ibcc_log_open("soak", IBCC_LOG_STDERR, NULL, LOG_WARNING);
 	start(&x);
 	run(&x, n);
 	end(&x);

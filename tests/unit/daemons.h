@@ -81,7 +81,7 @@ static inline void child(void)
 		setenv("LISTEN_FDS", "1", 1);
 		setenv("LISTEN_FDNAMES", "metrics", 1);
 	}
-	ibcc_log_open("test", IBCC_LOG_STDERR, LOG_EMERG);
+	ibcc_log_open("test", IBCC_LOG_STDERR, NULL, LOG_EMERG);
 	ibcc_config_defaults(&o.config, NULL);
 	rc = ibcc_config_load(file, NULL, &o.config, &errors);
 	if (!rc)

@@ -18,8 +18,7 @@
 /* The journal of this test: the fields of the last message, one a line. */
 static char journal[4096];
 
-int sd_journal_sendv(const struct iovec *iov, int n);
-int sd_journal_sendv(const struct iovec *iov, int n)
+static int sendv(const struct iovec *iov, int n)
 {
 	size_t len = 0;
 
@@ -59,7 +58,7 @@ static void use_journal(void)
 	snprintf(stream, sizeof(stream), "%llu:%llu", (unsigned long long)st.st_dev,
 		 (unsigned long long)st.st_ino);
 	setenv("JOURNAL_STREAM", stream, 1);
-	ibcc_log_open("tester", IBCC_LOG_AUTO, LOG_INFO);
+	ibcc_log_open("tester", IBCC_LOG_AUTO, sendv, LOG_INFO);
 	*journal = '\0';
 }
 
@@ -79,7 +78,7 @@ static void test_prefixed_lines(void **state)
 	(void)state;
 	unsetenv("JOURNAL_STREAM");
 	capture();
-	ibcc_log_open("tester", IBCC_LOG_AUTO, LOG_INFO);
+	ibcc_log_open("tester", IBCC_LOG_AUTO, sendv, LOG_INFO);
 	ibcc_log(LOG_ERR, "one %d", 1);
 	ibcc_log(LOG_DEBUG, "too much");
 	ibcc_log(LOG_INFO, "two\nlines");
@@ -105,7 +104,7 @@ static void test_long_messages_are_cut(void **state)
 	memset(big, 'x', sizeof(big) - 1);
 	big[sizeof(big) - 1] = '\0';
 	capture();
-	ibcc_log_open("tester", IBCC_LOG_STDERR, LOG_INFO);
+	ibcc_log_open("tester", IBCC_LOG_STDERR, sendv, LOG_INFO);
 	ibcc_log(LOG_INFO, "%s", big);
 	text = release();
 	assert_in_range(strlen(text), 4000, 4150);
@@ -184,10 +183,28 @@ static void test_stale_journal_stream(void **state)
 	/* A parent's variable for a stderr that has been redirected since. */
 	setenv("JOURNAL_STREAM", "1:1", 1);
 	capture();
-	ibcc_log_open("tester", IBCC_LOG_AUTO, LOG_INFO);
+	ibcc_log_open("tester", IBCC_LOG_AUTO, sendv, LOG_INFO);
 	ibcc_log(LOG_INFO, "here");
 	text = release();
 	assert_string_equal(text, "<6>tester: here\n");
+	free(text);
+}
+
+/* As ibcc-tune has it: no journal, wherever stderr leads. */
+static void test_no_journal(void **state)
+{
+	char *text;
+
+	(void)state;
+	capture();
+	use_journal();
+	ibcc_log_open("tester", IBCC_LOG_AUTO, NULL, LOG_INFO);
+	ibcc_log(LOG_INFO, "here");
+	ibcc_log_change_event(LOG_INFO, "would set", &change);
+	text = release();
+	assert_string_equal(text, "<6>tester: here\n<6>tester: would set: node 0x0002c903000a1b2c "
+				  "port 1: CCTI_Timer: 0 -> 8 (3 contributors at leaf2/2)\n");
+	assert_string_equal(journal, "");
 	free(text);
 }
 
@@ -210,7 +227,7 @@ static void test_threads_keep_lines_whole(void **state)
 	(void)state;
 	unsetenv("JOURNAL_STREAM");
 	capture();
-	ibcc_log_open("tester", IBCC_LOG_STDERR, LOG_INFO);
+	ibcc_log_open("tester", IBCC_LOG_STDERR, sendv, LOG_INFO);
 	for (int i = 0; i < THREADS; i++) {
 		number[i] = i;
 		assert_int_equal(pthread_create(&thread[i], NULL, talk, &number[i]), 0);
@@ -240,6 +257,7 @@ int main(void)
 		cmocka_unit_test(test_journal_kind),
 		cmocka_unit_test(test_journal_change),
 		cmocka_unit_test(test_stale_journal_stream),
+		cmocka_unit_test(test_no_journal),
 		cmocka_unit_test(test_threads_keep_lines_whole),
 	};
 

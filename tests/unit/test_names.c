@@ -128,7 +128,7 @@ static void assert_answer(struct ibcc_names *n, gid_t read, gid_t write)
 
 static int setup(void **state)
 {
-	ibcc_log_open("test", IBCC_LOG_STDERR, LOG_EMERG);
+	ibcc_log_open("test", IBCC_LOG_STDERR, NULL, LOG_EMERG);
 	set_service(false, 0, 7);
 	*state = ibcc_names_new();
 	return *state ? 0 : -1;
