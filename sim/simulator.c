@@ -283,6 +283,8 @@ static int read_netfile(struct simulator *s, const char *path, FILE *in)
 
 	s->netfile = ibcc_netfile_load(path, &errors);
 	err = told(s, &errors, s->netfile ? 0 : -EINVAL);
+	if (!err && !in) /* it has come between the two attempts to open it */
+		err = -ENOENT;
 	if (err)
 		return err;
 	count_topo(s->netfile, &s->limits);

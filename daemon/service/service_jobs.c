@@ -363,7 +363,7 @@ json_t *ibcc_service_jobs_status(const struct ibcc_service *s)
 {
 	const struct ibcc_service_jobs *j = s->jobs;
 	int64_t now_s = (int64_t)time(NULL);
-	struct ibcc_why why;
+	struct ibcc_why why = { "" };
 	json_t *o, *names;
 
 	if (!j->has_map && !j->trouble.text[0] && !j->late.text[0])

@@ -572,7 +572,7 @@ static int by_severity(const void *a, const void *b)
 int ibcc_estimate_roots(struct estimation *j)
 {
 	struct ibcc_estimate *p = j->out;
-	struct tree tree;
+	struct tree tree = { 0 };
 	int ret;
 
 	j->tree = &tree;

@@ -162,7 +162,7 @@ int ibcc_tuner_step(struct ibcc_tuner *tn, const struct ibcc_topo *t, const stru
 {
 	struct pass pass = { .c = tn, .t = t, .pic = p, .actual = actual };
 	const struct ibcc_parameters *par = &tn->par;
-	struct ibcc_target unset;
+	struct ibcc_target unset = { 0 };
 	int ret = prepare(tn, t, ledger);
 
 	if (!ret)

@@ -284,7 +284,7 @@ int ibcc_truth_formulas(struct ibcc_scenario *s, uint64_t at_ps)
 	struct ibcc_formula_in in = { .packet_bytes =
 					      s->model.packet_bytes + s->model.header_bytes };
 	struct ibcc_formula_out f;
-	struct ibcc_truth t;
+	struct ibcc_truth t = { 0 };
 	unsigned int entries;
 	int rc = ibcc_truth_find(s, at_ps, &t);
 

@@ -135,7 +135,7 @@ static int measure_live(const struct random *r, const struct ibcc_scenario *s, s
 static int measure_off(const struct ibcc_scenario *s, struct score *score, struct shares *to)
 {
 	struct ibcc_measure m;
-	struct ibcc_truth truth;
+	struct ibcc_truth truth = { 0 };
 	int rc = ibcc_truth_find(s, s->measure_from_ps, &truth);
 
 	score->n_roots = truth.n_roots;

@@ -150,7 +150,7 @@ int ibcc_oracle_point_run(const struct ibcc_oracle_grids *g, const struct ibcc_o
 {
 	struct ibcc_measure m;
 	struct ibcc_scenario s;
-	struct ibcc_truth t;
+	struct ibcc_truth t = { 0 };
 	int rc;
 
 	if (p->way == IBCC_ORACLE_UNIFORM)
