@@ -35,8 +35,8 @@ int main(void)
 }
 C
 
-# try NAME STATE OPTION WANT: with the headers in $tmp/NAME.
-try()
+# compile NAME: the plugin with the headers in $tmp/NAME.
+compile()
 {
 	inc="-std=c11 -D_GNU_SOURCE -isystem $tmp/$1"
 	mkdir "$tmp/$1.gen"
@@ -46,13 +46,17 @@ try()
 			-o "$tmp/$1.$(basename "$src" .c).o" "$src" >"$tmp/log" 2>&1 ||
 			{ cat "$tmp/log"; not_ok "$1: $src does not compile"; }
 	done
-	"$CC" $inc -Iinclude -I. "-DSTATE=$2" "-DOPTION=$3" -o "$tmp/$1.run" "$tmp/main.c" "$tmp/$1.fabric.o" \
+}
+# reads NAME FABRIC.o STATE OPTION WANT: with the headers in $tmp/NAME, and what was compiled with them.
+reads()
+{
+	"$CC" -std=c11 -D_GNU_SOURCE -isystem "$tmp/$1" -Iinclude -I. "-DSTATE=$3" "-DOPTION=$4" -o "$tmp/$1.run" "$tmp/main.c" "$2" \
 		-Wl,--start-group "$B"/lib/libibcc_mad.a "$B"/lib/libibcc_ledger.a "$B"/lib/libibcc_counters.a \
 		"$B"/lib/libibcc_topo.a "$B"/lib/libibcc_codec.a "$B"/lib/libibcc_base.a -Wl,--end-group \
 		-losmcomp -libumad -libmad -lyaml -lsystemd -lm -lpthread -Wl,--as-needed >"$tmp/log" 2>&1 ||
 		{ cat "$tmp/log"; not_ok "$1: does not link"; }
 	got=$("$tmp/$1.run")
-	[ "$got" = "$4" ] || not_ok "$1: reads '$got', want '$4'"
+	[ "$got" = "$5" ] || not_ok "$1: reads '$got', want '$5'"
 	echo "ok - the plugin with headers of $1"
 }
 
@@ -62,8 +66,9 @@ case $B in
 	exit 0 ;;
 esac
 version=$(sed -n 's/^#define OSM_VERSION "\(.*\)"/\1/p' "$headers/opensm/osm_version.h")
-cp -r "$headers" "$tmp/here"
-try here sm_state congestion_control "3 1 1 $version"
+ln -s "$headers" "$tmp/here"
+# With these the build has compiled the plugin.
+reads here "$B/obj/opensm-plugin/fabric.o" sm_state congestion_control "3 1 1 $version"
 
 cp -r "$headers" "$tmp/3.3.24"
 sed -i 's/OSM_VERSION "OpenSM .*"/OSM_VERSION "OpenSM 3.3.24"/' "$tmp/3.3.24/opensm/osm_version.h"
@@ -71,14 +76,16 @@ sed -i 's/OSM_VERSION "OpenSM .*"/OSM_VERSION "OpenSM 3.3.24"/' "$tmp/3.3.24/ope
 sed -i 's/^\(\tuint8_t sm_state;\)/\tuint32_t came_later;\n\1/; s/^\(\tboolean_t congestion_control;\)/\tboolean_t came_too;\n\1/' \
 	"$tmp/3.3.24/opensm/osm_subnet.h"
 grep -q came_later "$tmp/3.3.24/opensm/osm_subnet.h" || not_ok "the headers are not as they were"
-try 3.3.24 sm_state congestion_control "3 1 1 OpenSM 3.3.24"
+compile 3.3.24
+reads 3.3.24 "$tmp/3.3.24.fabric.o" sm_state congestion_control "3 1 1 OpenSM 3.3.24"
 
 cp -r "$headers" "$tmp/nvidia"
 sed -i 's/OSM_VERSION "OpenSM .*"/OSM_VERSION "OpenSM 5.20.0"/' "$tmp/nvidia/opensm/osm_version.h"
 sed -i 's/^\tuint8_t sm_state;/\tstruct { uint32_t reason; uint8_t sm_state; } sm_state_info;/
 	s/^\tboolean_t congestion_control;/\tuint8_t mlnx_congestion_control;/
 	/^\t.* cc_sw_cong.*;/d; /^\t.* cc_ca_cong.*;/d; /^\tosm_cct_t cc_cct;/d' "$tmp/nvidia/opensm/osm_subnet.h"
-try nvidia sm_state_info.sm_state mlnx_congestion_control "3 0 2 OpenSM 5.20.0"
+compile nvidia
+reads nvidia "$tmp/nvidia.fabric.o" sm_state_info.sm_state mlnx_congestion_control "3 0 2 OpenSM 5.20.0"
 
 cp -r "$headers" "$tmp/strange"
 sed -i 's/^\tboolean_t congestion_control;/\tuint8_t other_name;/' "$tmp/strange/opensm/osm_subnet.h"

@@ -8,7 +8,7 @@ trap 'rm -rf "$tmp"' EXIT
 not_ok() { echo "not ok - $*"; exit 1; }
 spec=rpm/ibcc-tune.spec
 
-root=$tmp/root
+root="$tmp/a root" # with a blank, as a name may have
 dirs="PREFIX=/usr SYSCONFDIR=/etc LIBDIR=/usr/lib/arch UNITDIR=/lib/systemd/system UDEVDIR=/lib/udev/rules.d
 	DOCDIR=/usr/share/doc/ibcc-tune-doc ZSHCOMPDIR=/usr/share/zsh/vendor-completions"
 # shellcheck disable=SC2086
