@@ -11,6 +11,7 @@ IBCC_BUILD=${IBCC_BUILD:-$top/build}
 case $IBCC_BUILD in /*) ;; *) IBCC_BUILD=$top/$IBCC_BUILD ;; esac
 export IBCC_BUILD
 unset SUDO_USER # of the user that runs the tests: it stands in the history
+shopt -s lastpipe # what ends a pipe needs no process of its own, if it is a function like jq
 umask 022 # other users read the configurations that tests write; under root's own umask they might not
 # Where ibsim, opensm and infiniband-diags may be; an ordinary user's PATH does not have it.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
@@ -224,7 +225,8 @@ start_sim()
 	wait_until "$BOOT_SECONDS" grep -q '^ready ' "$TMP/sim.log" || fail "ibcc-sim does not get ready"
 }
 
-sim() { stretch 20; "$IBCC_BUILD/tests/system/tool" "$STRETCHED" . "$IBCC_BUILD/ibcc-sim" "$1" --name "$SIM" "${@:2}"; }
+# sim stats|settings|set... [ARGUMENT]...: as ibcc-sim with that command.
+sim() { stretch 20; "$IBCC_BUILD/tests/system/tool" "$STRETCHED" . ask "$1" --name "$SIM" "${@:2}"; }
 
 # delay_mads MICROSECONDS: for each MAD, at the machine's pace, like the patience of daemon and plugin.
 delay_mads() { sim set "mad_delay_us=$(($1 * PACE / 100))"; }

@@ -19,6 +19,8 @@ sits()
 	grep -q "^Guid:\.*$guid" "$TMP/out.log" || fail "$text: $(cat "$TMP/out.log")"
 	ok "$text"
 }
+# The program itself, and not the short way of lib.sh.
+sim() { within 20 "$IBCC_BUILD/ibcc-sim" "$1" --name "$SIM" "${@:2}"; }
 run=("$IBCC_BUILD/ibcc-sim" exec --name "$SIM")
 cd "$TMP" || fail "no folder"
 
