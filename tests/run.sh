@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR Linux-OpenIB
-# Runs tests and counts them: run.sh BUILD-DIR KIND...; T=name, or several words, picks tests by name. The CPU seconds
-# of each are in tests/log/cpu of the build folder, the longest first.
+# Runs tests and counts them: run.sh BUILD-DIR KIND...; T=name, or several words, picks tests by name. The CPU time of each
+# and how long it took are in tests/log/times of the build folder, the longest first.
 # KINDs: build (sources), unit, sim (virtual time), fuzz (corpus), system (real ibsim and opensm).
-# JOBS of them run at a time (AT_A_TIME of tests/wait.sh); what came of them is told in the order of the list.
+# JOBS of them run at a time, or as many as keep the processors busy though most wait; what came of them is told in the order of the list.
 set -u
 # Each test is a process group of its own, which is ended with all that is in it; and SIGINT is not ignored there.
 set -m
@@ -32,7 +32,8 @@ picked()
 }
 
 # Of the system tests these take longest, so they start before the others: a long one that starts last runs alone.
-long='chaos confirm likeness likeness_trees likeness_large whole_apply errors owed nodes bench silent tune'
+long='chaos likeness confirm likeness_trees likeness_large whole_apply nvidia_writes plan_edited whose stopped_daemon bench silent
+	traps settled'
 
 # The list: KIND/NAME.
 tests=()
@@ -52,6 +53,7 @@ for kind; do
 	done
 done
 
+began=()         # EPOCHSECONDS when each test was started
 declare -A of=() # which test of the list, by the pid of its process group
 results=()       # status of each test that has ended
 
@@ -70,6 +72,7 @@ start()
 	*) set -- "$1" 600 "$B/tests/$name" ;;
 	esac
 	stretch "$2"
+	began[$1]=$EPOCHSECONDS
 	timeout -k 15 "$STRETCHED" "${@:3}" >"$log" 2>&1 </dev/null &
 	of[$!]=$1
 }
@@ -113,10 +116,10 @@ cpu_ms=0
 use_of()
 {
 	local user system before=$cpu_ms
-	times >"$logs/times"
-	{ read -r _ && read -r user system; } <"$logs/times"
+	times >"$logs/used"
+	{ read -r _ && read -r user system; } <"$logs/used"
 	cpu_ms=$(awk -v t="$user $system" 'BEGIN { split(t, a, /[ms ]+/); printf "%d", 1000 * (60 * (a[1] + a[3]) + a[2] + a[4]) }')
-	printf '%8d ms %s\n' $((cpu_ms - before)) "${tests[$1]}" >>"$logs/cpu.new"
+	printf '%8d ms, took %d s: %s\n' $((cpu_ms - before)) $((EPOCHSECONDS - began[$1])) "${tests[$1]}" >>"$logs/times.new"
 }
 
 told=0
@@ -145,16 +148,16 @@ stop()
 	exit 130
 }
 trap stop INT TERM HUP
-: >"$logs/cpu.new"
+: >"$logs/times.new"
 
 for test in "${!tests[@]}"; do
-	[ "${#of[@]}" -lt "${JOBS:-$AT_A_TIME}" ] || finish
+	[ "${#of[@]}" -lt "${JOBS:=$((2 * $(nproc) + 1))}" ] || finish
 	start "$test"
 done
 while [ "${#of[@]}" -gt 0 ]; do finish; done
 
-sort -rn "$logs/cpu.new" >"$logs/cpu"
-rm -f "$logs/cpu.new" "$logs/times"
+sort -rn "$logs/times.new" >"$logs/times"
+rm -f "$logs/times.new" "$logs/used"
 [ "$skipped" = 0 ] && skipped='' || skipped=" ($skipped skipped)"
 echo "$passed tests passed$skipped${failed:+, FAILED:$failed}"
 [ -z "$failed" ] && [ "$passed" -gt 0 ]

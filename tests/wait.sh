@@ -5,16 +5,17 @@
 
 # measure_load: sets SLOWDOWN, in percent: how much longer a process takes now than when only the tests run. It is the
 # number of processes that want a processor (now, or in the mean of the last minute if that was more), over the number
-# of tests that tests/run.sh runs at a time: one more than there are processors, since many wait most of their time.
+# of those that do so while only the tests run: one more than there are processors. tests/run.sh runs nearly twice as
+# many tests at a time, since a test of the system waits for half of its time and more.
 SLOWDOWN=100
-AT_A_TIME=$(($(nproc) + 1))
+USUAL_LOAD=$(($(nproc) + 1))
 measure_load()
 {
 	local mean running
 	read -r mean _ _ running _ </proc/loadavg
 	mean=$((10#${mean/./}))
 	running=$((100 * ${running%/*}))
-	SLOWDOWN=$(((mean > running ? mean : running) / AT_A_TIME))
+	SLOWDOWN=$(((mean > running ? mean : running) / USUAL_LOAD))
 	[ "$SLOWDOWN" -ge 100 ] || SLOWDOWN=100
 }
 
