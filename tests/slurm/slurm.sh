@@ -187,7 +187,6 @@ pid=$!
 start_marked
 start_opensm --plugin
 start_tuned "jobs_file: $map"
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
 whose() { wait_until 60 status ".whose == \"$1\"" || fail "want $1: $(jq -c '[.whose, .jobs]' "$TMP/status.json")"; }
 root='destination1 (leaf2 port 2)'
 whose "job $hot (root, hot) fills $root; job $victim (root, victim) is blocked"

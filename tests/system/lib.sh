@@ -407,6 +407,13 @@ kernel_sees_link()
 	echo '5: LinkUp' >"$(port_file phys_state)"
 }
 
+# status FILTER: asks the daemon, into status.json, prints what the filter makes of it, and fails if that is no, or nothing.
+# What the command says is in tune.log.
+status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
+
+# settings: those of congestion control that the nodes of the fabric have.
+settings() { sim settings -j | jq -cS '[.rows[] | del(.lid, .summary)]'; }
+
 # set_mads: Set requests of the congestion control class that the fabric has seen.
 set_mads()
 {

@@ -6,61 +6,61 @@ bench=$IBCC_BUILD/ibcc-bench
 lab=$IBCC_BUILD/ibcc-lab
 llnl=$top/perftest/scenarios/llnl.yaml
 
-# status WANT COMMAND...: the exit code; output in $TMP/out and $TMP/err.
-status()
+# exits WANT COMMAND...: the exit code; output in $TMP/out and $TMP/err.
+exits()
 {
 	local want=$1 rc=0
 	shift
 	timeout 100 "$@" >"$TMP/out" 2>"$TMP/err" || rc=$?
-	equal "$(basename "$1") ${*:2:2} ends with $want" "$rc" "$want"
+	equal "${1##*/} ${*:2:2} ends with $want" "$rc" "$want"
 }
 
-status 0 "$bench" list -j
+exits 0 "$bench" list -j
 check "all experiments are listed" jq -e '[.experiments[].name] | contains(["lustre", "zrl-corners",
 	"zrl-128", "zrl-output", "zrl-limit", "zrl-rank", "ooo-anchor", "ooo-collision", "ooo-endpoint", "ooo-cc", "ooo-table"])' "$TMP/out"
 
-status 0 "$bench" run lustre -j --short --plot "$TMP/plot.svg"
+exits 0 "$bench" run lustre -j --short --plot "$TMP/plot.svg"
 check "the JSON has the contract's keys" jq -e '.schema == 1 and .experiment == "lustre" and .ok
 	and (.rows | length > 0) and ([.rows[] | has("name", "unit", "published", "measured", "low",
 	"high", "ok")] | all) and (.engine | has("packet_hops", "cpu_s", "wall_s", "simulated_s"))' \
 	"$TMP/out"
 check "the plot is an SVG" grep -q '</svg>' "$TMP/plot.svg"
-status 1 "$bench" run lustre --short --set 'events.0.rate=1 GB/s'
+exits 1 "$bench" run lustre --short --set 'events.0.rate=1 GB/s'
 check "a row out of its bounds is told" grep -q 'NOT OK' "$TMP/out"
-status 1 "$bench" run no-such-experiment
+exits 1 "$bench" run no-such-experiment
 # A copy that is on its own finds none of its experiments, and must say so.
 mkdir -p "$TMP/alone/a/b/c"
 cp "$bench" "$TMP/alone/a/b/c"
 for command in 'run --all' 'run lustre' 'tune --all' list; do
 	# shellcheck disable=SC2086 # a command and its option
-	status 1 "$TMP/alone/a/b/c/ibcc-bench" $command
+	exits 1 "$TMP/alone/a/b/c/ibcc-bench" $command
 	check "$command: it says where it looks" grep -q 'found no experiments and scenarios' "$TMP/err"
 done
-status 1 "$lab" speed no-such-load
+exits 1 "$lab" speed no-such-load
 check "the loads that there are are told" grep -q 'no load "no-such-load"; there are uniform-128, ' "$TMP/err"
-status 1 "$lab" predict --probe x
+exits 1 "$lab" predict --probe x
 check "a wrong value is told by the program's own name" grep -qx 'ibcc-lab: --probe: got "x", want becns or logs' "$TMP/err"
-status 1 "$lab" predict --hosts 649
+exits 1 "$lab" predict --hosts 649
 check "a wrong size of a tree is refused with those that there are" grep -qx 'ibcc-lab: --hosts: got "649", want 128, 648, 1152 or 3456' "$TMP/err"
-status 1 "$bench" sweep
+exits 1 "$bench" sweep
 check "ibcc-bench has no command of ibcc-lab" grep -qx "ibcc-bench: unknown command 'sweep'" "$TMP/err"
 equal "a command tells its usage" "$("$lab" speed --help | grep -c '^Usage: ibcc-lab speed ')" 1
 for p in ibcc-bench ibcc-lab ibcc-perf; do
 	equal "$p tells its version" "$("$IBCC_BUILD/$p" --version)" "$("$IBCC_BUILD/ibcc-sim" --version | sed "s/^ibcc-sim/$p/")"
 done
-status 78 "$bench" run lustre --set model.buffer_bytes=1 --set model.vls=99
+exits 78 "$bench" run lustre --set model.buffer_bytes=1 --set model.vls=99
 equal "errors of --set name it" "$(grep -c '^--set model\.' "$TMP/err")" 2
 
 # What is measured on this machine's clock has no bounds that a test could hold it to, but a form.
-status 0 "$bench" run iwarp-latency -j --short --set messages=3
+exits 0 "$bench" run iwarp-latency -j --short --set messages=3
 check "rows with real octets have reasons in place of published numbers" jq -e '(.limits | length == 2) and
 	([.rows[] | .published == null and .measured > 0 and (.reason | length > 0)] | all)' "$TMP/out"
-status 0 "$bench" run iwarp-latency --short --set messages=3
+exits 0 "$bench" run iwarp-latency --short --set messages=3
 equal "the limits are printed" "$(grep -c '^LIMIT: ' "$TMP/out")" 2
-status 78 "$bench" run iwarp-latency --short --set subjects.based.markers=7
+exits 78 "$bench" run iwarp-latency --short --set subjects.based.markers=7
 check "a mistake in an assignment names it" grep -q '^--set mpa.subjects.based.markers=7: ' "$TMP/err"
 
-status 0 "$bench" scenario "$llnl" -j --csv "$TMP/s.csv" --plot "$TMP/s.svg"
+exits 0 "$bench" scenario "$llnl" -j --csv "$TMP/s.csv" --plot "$TMP/s.svg"
 check "flows and ports are in the JSON" jq -e '(.flows | length == 4) and (.ports | length == 14)
 	and .summary.victim_mbps > 0' "$TMP/out"
 equal "the CSV has a head" "$(head -n 1 "$TMP/s.csv")" from_ms,to_ms,scope,name,metric,value
@@ -76,19 +76,19 @@ traffic:
   - {name: m, from: a, to: b, message_bytes: 65536}
   - {name: p, from: b, to: a, load_percent: 10}
 YAML
-status 0 "$bench" scenario "$TMP/messages.yaml" -j --csv "$TMP/m.csv"
+exits 0 "$bench" scenario "$TMP/messages.yaml" -j --csv "$TMP/m.csv"
 check "a flow has the latency of its messages, if it has messages" jq -e '.flows | (.[0] | .messages > 1 and
 	.message_us.mean > .latency_us and .message_us.p50 <= .message_us.p99) and (.[1] | has("message_us") | not)' "$TMP/out"
 equal "so has the CSV" "$(cut -d , -f 4,5 "$TMP/m.csv" | grep message | sort -u | tr '\n' ' ')" \
 	"m,message_p50_us m,message_p99_us m,message_us m,messages "
-status 0 "$bench" scenario "$TMP/messages.yaml"
+exits 0 "$bench" scenario "$TMP/messages.yaml"
 check "and the table" grep -q '^FLOW .* MESSAGE us  *P99$' "$TMP/out"
 ln -s /dev/null "$TMP/null"
-status 0 "$bench" scenario "$llnl" --csv "$TMP/null"
+exits 0 "$bench" scenario "$llnl" --csv "$TMP/null"
 check "a CSV for a device does not take its place" test -L "$TMP/null"
 check "the CSV has six fields in each line" awk -F, 'NF != 6 { exit 1 }' "$TMP/s.csv"
 printf 'name: x\nduration_ms: -1\nfoo: 1\n' >"$TMP/bad.yaml"
-status 78 "$bench" scenario "$TMP/bad.yaml"
+exits 78 "$bench" scenario "$TMP/bad.yaml"
 check "each error has its place" grep -q "^$TMP/bad.yaml:3:1: foo: unknown key" "$TMP/err"
 check "the other, too" grep -q "^$TMP/bad.yaml:2:14: duration_ms: got" "$TMP/err"
 
@@ -105,13 +105,13 @@ model: {routing: random, buffer_bytes: 4224}
 traffic: [{from: [a, e], to: [c, g]}, {from: [c, g], to: [a, e]}, {from: [b, f], to: [d, h]},
   {from: [d, h], to: [b, f]}]
 YAML
-status 1 "$bench" scenario "$TMP/ring.yaml" -j
+exits 1 "$bench" scenario "$TMP/ring.yaml" -j
 check "a deadlock is reported with all ports in it" grep -qE "^$TMP/ring.yaml: deadlock at [0-9.]+ ms: s1 \
 port ([23])( waits for s[234] port \\1){3} waits for s1 port \\1\\. .* no result\\. Use routes without a circle: " "$TMP/err"
 silent "and is no result" cat "$TMP/out"
-status 1 "$lab" sweep "$TMP/ring.yaml" --grid model.buffer_bytes=4224,4288 --out "$TMP/ring.jsonl"
+exits 1 "$lab" sweep "$TMP/ring.yaml" --grid model.buffer_bytes=4224,4288 --out "$TMP/ring.jsonl"
 check "a sweep names it, too" grep -q "^$TMP/ring.yaml: deadlock at " "$TMP/err"
-status 0 "$bench" scenario "$TMP/ring.yaml" --set model.routing=static -j
+exits 0 "$bench" scenario "$TMP/ring.yaml" --set model.routing=static -j
 
 grid=(--jobs 1 --set congestion_control.enabled=true --set duration_ms=60
 	--grid 'congestion_control.ca.ccti_timer=2,3,4,6,8'
@@ -120,7 +120,7 @@ grid=(--jobs 1 --set congestion_control.enabled=true --set duration_ms=60
 # The results without what differs from run to run.
 points() { jq -cS 'del(.cpu_s)' "$@" | sort; }
 
-status 0 "$lab" sweep "$llnl" "${grid[@]}" --out "$TMP/whole.jsonl"
+exits 0 "$lab" sweep "$llnl" "${grid[@]}" --out "$TMP/whole.jsonl"
 equal "a sweep has all points" "$(wc -l <"$TMP/whole.jsonl")" 40
 points "$TMP/whole.jsonl" >"$TMP/want"
 
@@ -140,7 +140,7 @@ for i in $(seq 60); do
 	fi
 	wait $pid 2>/dev/null && break
 done
-status 0 "$lab" sweep "$llnl" "${grid[@]}" --out "$TMP/killed.jsonl"
+exits 0 "$lab" sweep "$llnl" "${grid[@]}" --out "$TMP/killed.jsonl"
 [ "$kills" -gt 0 ] || fail "no sweep was killed"
 points "$TMP/killed.jsonl" >"$TMP/got"
 same "a sweep killed $kills times has the same points once" "$TMP/want" "$TMP/got"
@@ -153,13 +153,13 @@ done
 points "$TMP"/sweep-?-of-3.jsonl >"$TMP/got"
 same "all shards have all points once" "$TMP/want" "$TMP/got"
 
-status 0 "$lab" best -j -n 3 --by aggregate_mbps "$TMP"/sweep-?-of-3.jsonl "$TMP/whole.jsonl"
+exits 0 "$lab" best -j -n 3 --by aggregate_mbps "$TMP"/sweep-?-of-3.jsonl "$TMP/whole.jsonl"
 equal "the best is the best" "$(jq '.best[0].result.aggregate_mbps' "$TMP/out")" \
 	"$(jq -s 'map(.result.aggregate_mbps) | max' "$TMP/whole.jsonl")"
 check "and no point is told twice" jq -e '.best | length == 3 and (map(.point) | unique | length == 3)' \
 	"$TMP/out"
-status 78 "$lab" sweep "$llnl" --grid model.buffer_bytes=65536 --out "$TMP/whole.jsonl"
-status 78 "$lab" sweep "$llnl" --grid model.buffer_bytes=65536,1
+exits 78 "$lab" sweep "$llnl" --grid model.buffer_bytes=65536 --out "$TMP/whole.jsonl"
+exits 78 "$lab" sweep "$llnl" --grid model.buffer_bytes=65536,1
 
 # A fit of a few draws, of which each is held against what `run` makes of it.
 mkdir -p "$TMP/lab/fits"
@@ -167,23 +167,23 @@ sed "s|^experiment: |&$top/perftest/experiments/|; s/^draws: .*/draws: 8/" \
 	"$top/perftest/lab/fits/lustre.yaml" >"$TMP/lab/fits/few.yaml"
 echo 'set: [duration_ms=8, measure_from_ms=2]' >>"$TMP/lab/fits/few.yaml"
 few=(--fit "$TMP/lab/fits/few.yaml")
-status 0 "$lab" sweep "${few[@]}" --jobs 1 --out "$TMP/one.jsonl"
-status 0 "$lab" sweep "${few[@]}" --jobs 3 --out "$TMP/three.jsonl"
+exits 0 "$lab" sweep "${few[@]}" --jobs 1 --out "$TMP/one.jsonl"
+exits 0 "$lab" sweep "${few[@]}" --jobs 3 --out "$TMP/three.jsonl"
 points "$TMP/one.jsonl" >"$TMP/want"
 points "$TMP/three.jsonl" >"$TMP/got"
 same "a fit draws the same in any number of jobs" "$TMP/want" "$TMP/got"
 for i in 1 2 3; do
-	status 0 "$lab" sweep "${few[@]}" --shard $i/3 --out "$TMP/fit-$i.jsonl"
+	exits 0 "$lab" sweep "${few[@]}" --shard $i/3 --out "$TMP/fit-$i.jsonl"
 done
 points "$TMP"/fit-?.jsonl >"$TMP/got"
 same "and in any number of shards" "$TMP/want" "$TMP/got"
 head -n 3 "$TMP/one.jsonl" >"$TMP/killed-fit.jsonl"
-status 0 "$lab" sweep "${few[@]}" --out "$TMP/killed-fit.jsonl"
+exits 0 "$lab" sweep "${few[@]}" --out "$TMP/killed-fit.jsonl"
 points "$TMP/killed-fit.jsonl" >"$TMP/got"
 same "and goes on where it was" "$TMP/want" "$TMP/got"
-status 0 "$lab" sweep "${few[@]}" --as-is --out "$TMP/as-is.jsonl"
+exits 0 "$lab" sweep "${few[@]}" --as-is --out "$TMP/as-is.jsonl"
 equal "the scenario as it is has one result" "$(jq -c .point "$TMP/as-is.jsonl")" '{}'
-status 0 "$lab" best -j -n 8 --given "$TMP/as-is.jsonl" "$TMP/three.jsonl"
+exits 0 "$lab" best -j -n 8 --given "$TMP/as-is.jsonl" "$TMP/three.jsonl"
 cp "$TMP/out" "$TMP/best.json"
 check "the least miss is the best" jq -e '.by == "miss" and .points == 8 and (.best | length == 8) and
 	([.best[].result.miss] | . == sort) and .median == .best[3]' "$TMP/best.json"
@@ -195,12 +195,12 @@ check "the best misses by what run makes of it" jq -e --slurpfile b "$TMP/best.j
 	[.rows[] | select($r[.name]) | (.measured - $r[.name]) as $d | select($d < 1e-6 and $d > -1e-6) |
 	(.measured - .published) / (if .measured > .published then .high else .low end - .published)] |
 	length == 3 and ((max - $r.miss) | . < 1e-6 and . > -1e-6)' "$TMP/out"
-status 0 "$lab" best -n 1 "$TMP/three.jsonl"
+exits 0 "$lab" best -n 1 "$TMP/three.jsonl"
 check "the best is told as lines of the scenario" grep -qE '^    buffer_bytes: [0-9]+$' "$TMP/out"
-status 78 "$lab" sweep "${few[@]}" --grid model.buffer_bytes=1
-status 1 "$lab" sweep "${few[@]}" "$llnl"
+exits 78 "$lab" sweep "${few[@]}" --grid model.buffer_bytes=1
+exits 1 "$lab" sweep "${few[@]}" "$llnl"
 sed -i 's/^measure: .*/measure: least/; s/^rows:/foo: 1\n&/' "$TMP/lab/fits/few.yaml"
-status 78 "$lab" sweep "${few[@]}"
+exits 78 "$lab" sweep "${few[@]}"
 equal "mistakes in a fit have their places" "$(grep -cE "few.yaml:[0-9]+:[0-9]+: (foo: unknown|measure: got)" "$TMP/err")" 2
 
 # How long it takes is another question than whether it does.
@@ -219,7 +219,7 @@ check "a mistake has its seed and its numbers" grep -q '^seed 50000[012]: .*: .*
 
 few=(--grid 'congestion_control.switch.threshold=2,12' --grid congestion_control.ca.ccti_timer=16
 	--grid 'individual.table_scale_permille=1000,1400')
-status 0 "$lab" oracle --random 2 --seed 5 "${few[@]}" -j -o "$TMP/oracle.json"
+exits 0 "$lab" oracle --random 2 --seed 5 "${few[@]}" -j -o "$TMP/oracle.json"
 check "the best static setting of a draw is no worse than any" jq -e '(.scenarios | length == 2) and
 	([.scenarios[] | (.best >= .off and .best >= .uniform and .best >= .individual)] | all) and
 	(.scenarios[0] | .seed == 5 and .best > .off and (.uniform_set | IN("2 16", "12 16")) and
@@ -244,15 +244,15 @@ check "what is asked for is told, with what was measured" jq -e '
 	.ok == ([.rows[].ok] | all)' "$TMP/out"
 "$lab" tune --random 1 --seed 5 --condition no-logs -j >"$TMP/out" || :
 check "a fabric without logs is judged by harm alone" jq -e '(.rows | length == 1) and .condition == "no-logs"' "$TMP/out"
-status 1 "$lab" tune --random 1 --condition fog
+exits 1 "$lab" tune --random 1 --condition fog
 check "the conditions there are are told" grep -q 'want one of per-sl, no-waits' "$TMP/err"
-status 0 "$lab" oracle --random 1 --seed 16 "${few[@]}"
+exits 0 "$lab" oracle --random 1 --seed 16 "${few[@]}"
 check "a draw without congestion needs nothing" grep -q '^best individual  *100' "$TMP/out"
-status 1 "$lab" oracle --random 1 --grid individual.foo=1
+exits 1 "$lab" oracle --random 1 --grid individual.foo=1
 check "a wrong key is told" grep -q 'individual.foo, want individual.table_scale_permille' "$TMP/err"
-status 1 "$lab" oracle --random 1 --grid individual.calm=2
+exits 1 "$lab" oracle --random 1 --grid individual.calm=2
 check "a wrong value is told" grep -q 'calm: got "2", want 0 to 1' "$TMP/err"
-status 1 "$lab" oracle --random 1 lustre
+exits 1 "$lab" oracle --random 1 lustre
 
 # Times are the machine's. A sanitizer's may end at the limit of CPU time, with fewer hops.
 "$lab" prediction -j >"$TMP/out" || :
@@ -260,7 +260,7 @@ check "predictions are bounded by packet hops, however many adapters wait" jq -e
 	[.rows[] | .hosts, .waiting] == [648, 50, 648, 324, 3456, 48, 3456, 1152] and
 	([.rows[0, 1, 2].hops <= 6000000] | all) and .rows[3].hops <= 9000000' "$TMP/out"
 
-status 0 "$lab" osm-model -j --tree 4,1 --tree 4,2 --tree 8,1 --repeat 1
+exits 0 "$lab" osm-model -j --tree 4,1 --tree 4,2 --tree 8,1 --repeat 1
 check "counts of three trees are the model's" jq -e '(.trees | length == 3) and
 	([.trees[].counts[].ok] | all) and ([.trees[] | .poll_s > 0 and .push_s > 0] | all) and
 	(.predictions[0] | has("predicted_s", "predicted_poll_s", "predicted_push_s"))' "$TMP/out"

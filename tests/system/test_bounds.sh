@@ -3,8 +3,6 @@
 # The plugin has tighter bounds than the daemon: it tells them, and what is planned stays within them.
 . "$(dirname "$0")/lib.sh"
 
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
-
 start_sim "$SCENARIO"
 PLUGIN_OPTIONS="ibcc.socket=$TMP/opensm.sock ibcc.max_delay=3 ibcc.max_timer=20" start_opensm --plugin
 start_tuned 'mode: apply'

@@ -15,8 +15,6 @@ SEED=${IBCC_SEED:-$((($(date +%s) + $$) % 32768))}
 RANDOM=$SEED
 echo "seed $SEED"
 
-settings() { sim settings -j | jq -cS '[.rows[] | del(.lid, .summary)]'; }
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json" >/dev/null; }
 difference() { echo "$1" | jq . >"$TMP/want"; settings | jq . | diff "$TMP/want" - | head -20; }
 as_before() { [ "$(settings)" = "$untuned" ]; }
 # The newest transaction that was on trial, as "ID OUTCOME-OF-THE-TRIAL".

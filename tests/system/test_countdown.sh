@@ -4,7 +4,6 @@
 # change reverted. Without a terminal there is none.
 . "$(dirname "$0")/lib.sh"
 
-settings() { sim settings -j | jq -cS '[.rows[] | del(.lid, .summary)]'; }
 as_before() { [ "$(settings)" = "$untuned" ]; }
 trial() { tune history -j 2>"$TMP/tune.log" | jq -r '[.transactions[] | select(.trial)][0] // empty | .trial.outcome'; }
 shows() { grep -q -- "$1" "$TMP/terminal.log"; }

@@ -4,7 +4,6 @@
 # when nothing needs it, as if the apply had come to its end.
 . "$(dirname "$0")/lib.sh"
 
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json" >/dev/null; }
 # A node that no congestion of this scenario is about.
 aside() { sim settings -j | jq -cS '[.rows[] | select(.node == "destination0") | del(.lid, .summary)]'; }
 is_as_before() { [ "$(aside)" = "$before" ]; }

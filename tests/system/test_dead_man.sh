@@ -4,9 +4,6 @@
 # time, or lives, has written is not.
 . "$(dirname "$0")/lib.sh"
 
-settings() { sim settings -j | jq -cS '[.rows[] | del(.lid, .summary)]'; }
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
-
 start_sim "$SCENARIO"
 PLUGIN_OPTIONS="ibcc.socket=$TMP/opensm.sock ibcc.revert_after_s=3" start_opensm --plugin
 start_tuned 'mode: apply'

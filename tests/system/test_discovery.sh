@@ -7,7 +7,6 @@ start_sim "$SCENARIO"
 start_opensm 'sweep_interval 0'
 NODES=8
 
-status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
 told() { jq -c '[.state, .reason, .fabric.nodes, .discovery_trouble]' "$TMP/status.json"; }
 incomplete='discovery of the fabric is incomplete: (no answer from the|.* left [0-9]+ request)'
 

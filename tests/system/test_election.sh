@@ -13,7 +13,6 @@ equal "no daemon leads" "$(record get)" none
 # Two daemons, on two hosts.
 start_tuned 'mode: apply' 'apply_via: direct'
 first=$TUNED_PID
-status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
 wait_until 20 status '.election.state == "leads"' || fail "no daemon leads: $(cat "$TMP/status.json")"
 ok "one alone leads"
 record get >"$TMP/record"

@@ -18,7 +18,6 @@ start_sim "$TMP/phases.yaml"
 start_opensm --plugin
 start_tuned 'mode: apply' "interval_ms: $slow" "fast_interval_ms: $fast" 'node_window: 1' 'node_gap_us: 2000'
 
-status() { tune status -j >"$TMP/status.json" 2>/dev/null && jq -e "$1" "$TMP/status.json"; }
 began() { [ "$(sim stats -j | jq .engine_ns)" -gt 1000000000 ]; }
 rate() { jq ".mads.$1 | . * 10 | round / 10" "$TMP/status.json"; }
 # holds EXPRESSION: a comparison of numbers.

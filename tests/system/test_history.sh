@@ -3,7 +3,6 @@
 # The history shows what a transaction brought, and what was measured in the last day, as a list and drawn.
 . "$(dirname "$0")/lib.sh"
 
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
 history() { tune history "${@:2}" -j >"$TMP/history.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/history.json" >/dev/null; }
 
 start_sim "$SCENARIO"

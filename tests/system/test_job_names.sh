@@ -21,7 +21,6 @@ map()
 			job(""; "-"; ""; ["source3"]), job(""; "@"; ""; ["source4", "=h\($all)"[0:60]])]}' >"$TMP/jobs.new"
 	mv "$TMP/jobs.new" "$TMP/jobs.json"
 }
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
 map
 wait_until 30 status '(.whose // "") | test("is blocked")' || fail "no jobs: $(jq -c '[.jobs, .whose]' "$TMP/status.json")"
 settled() { map; sleep 1; tune jobs -j >"$TMP/jobs.answer" 2>"$TMP/tune.log" && jq -e '.jobs | length == 4' "$TMP/jobs.answer"; }

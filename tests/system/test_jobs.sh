@@ -7,8 +7,8 @@ jobs=$IBCC_BUILD/ibcc-jobs
 mkdir "$TMP/out"
 map=$TMP/out/jobs.json
 in_map() { jq -e "$1" "$map"; }
-# status WANT COMMAND...: its exit code; what it says is in err.log.
-status()
+# exits WANT COMMAND...: its exit code; what it says is in err.log.
+exits()
 {
 	local want=$1 rc=0
 	shift
@@ -16,12 +16,12 @@ status()
 	equal "${*:2} ends with $want" "$rc" "$want"
 }
 
-status 0 "$jobs" --help
+exits 0 "$jobs" --help
 check "the help has the providers" grep -q 'slurm (default), file or' "$TMP/out.log"
-status 0 "$jobs" --version
+exits 0 "$jobs" --version
 for wrong in '--provider pbs' '--provider command' '--provider file' '--command true' '--file x' '--period 0' x; do
 	# shellcheck disable=SC2086 # an option and its value
-	status 1 "$jobs" $wrong --once -o "$map"
+	exits 1 "$jobs" $wrong --once -o "$map"
 	check "and says what is wrong" grep -q '^ibcc-jobs: ' "$TMP/err.log"
 done
 [ ! -e "$map" ] || fail "a wrong option leaves a map"
@@ -31,44 +31,44 @@ answer() { printf '{"version": 1, "made_s": %d, "period_s": 60, "source": "site"
 one='{"id": "7", "user": "ann", "name": "cfd", "start_s": 100, "hosts": ["source1", "source2"]}'
 two='{"id": "8", "user": "bob", "name": "fft", "start_s": 200, "hosts": ["source1"]}'
 answer "$one"
-status 0 "$jobs" --once -o "$map" -p file -f "$TMP/site.json"
+exits 0 "$jobs" --once -o "$map" -p file -f "$TMP/site.json"
 check "the map has the file's job" in_map '.jobs[0] | .id == "7" and .user == "ann" and .name == "cfd" and .hosts == ["source1", "source2"]'
 check "its provider, the longer period and no trouble" in_map '.source == "file" and .period_s == 60 and .trouble == ""'
 equal "its group may read it, and others may not" "$(stat -c %a "$map")" 640
 answer "$two"
-status 0 "$jobs" --once -o "$map" -p file -f "$TMP/site.json" --no-users --no-names
+exits 0 "$jobs" --once -o "$map" -p file -f "$TMP/site.json" --no-users --no-names
 check "a job that has gone ends when it was seen last, also after a new start" in_map '.jobs[0] | .id == "7" and .end_s > 1700000000'
 check "names and users can be kept back, of old jobs, too" in_map '[.jobs[] | .user + .name == ""] | length == 2 and all'
 rm "$TMP/site.json"
-status 1 "$jobs" --once -o "$map" -p file -f "$TMP/site.json"
+exits 1 "$jobs" --once -o "$map" -p file -f "$TMP/site.json"
 check "without an answer the jobs stay, with the reason" in_map '(.jobs | length == 2) and (.trouble | test("site.json cannot be read: No such file"))'
 answer "$one" 1000
-status 1 "$jobs" --once -o "$map" -p file -f "$TMP/site.json"
+exits 1 "$jobs" --once -o "$map" -p file -f "$TMP/site.json"
 check "an old answer is none" in_map '.trouble | test("is out of date; see whether the script that makes it still runs")'
 rm "$map"
-status 0 "$jobs" --once -o "$map" -p command -c "cat $TMP/site.json | sed 's/1000/'\$(date +%s)/"
+exits 0 "$jobs" --once -o "$map" -p command -c "cat $TMP/site.json | sed 's/1000/'\$(date +%s)/"
 check "a command is run by a shell" in_map '.source == "command" and (.jobs | length == 1)'
-status 1 "$jobs" --once -i 1 -o "$map" -p command -c 'trap "" TERM; sleep 600'
+exits 1 "$jobs" --once -i 1 -o "$map" -p command -c 'trap "" TERM; sleep 600'
 check "a command that hangs is killed, and the map says so" in_map '.trouble | test("had not ended after 1 s and was killed")'
 
 mkdir -m 777 "$TMP/open"
-status 1 "$jobs" --once -o "$TMP/open/jobs.json" -p command -c true
+exits 1 "$jobs" --once -o "$TMP/open/jobs.json" -p command -c true
 check "a folder that others can write to is refused" grep -q 'other users can write to the folder' "$TMP/err.log"
 ln -s "$TMP/out" "$TMP/link"
-status 1 "$jobs" --once -o "$TMP/link/jobs.json" -p command -c true
+exits 1 "$jobs" --once -o "$TMP/link/jobs.json" -p command -c true
 check "and so is a link" grep -q 'is a link or no folder' "$TMP/err.log"
 equal "nothing is written there" "$(ls "$TMP/open" | wc -l) $(ls "$TMP/out" | wc -l)" "0 1"
 
 # A script's own period is longer than --period, and its answer holds for two of them, also over a new start.
 rm "$map"
 printf '{"version": 1, "made_s": %d, "period_s": 600, "source": "site", "jobs": [%s]}\n' $(($(date +%s) - 900)) "$one" >"$TMP/site.json"
-status 0 "$jobs" --once -i 30 -o "$map" -p file -f "$TMP/site.json"
+exits 0 "$jobs" --once -i 30 -o "$map" -p file -f "$TMP/site.json"
 rm "$TMP/site.json"
-status 1 "$jobs" --once -i 30 -o "$map" -p file -f "$TMP/site.json"
+exits 1 "$jobs" --once -i 30 -o "$map" -p file -f "$TMP/site.json"
 check "a new start keeps a script's answer for two of the script's periods" in_map '.period_s == 600 and (.jobs | length == 1)'
 jq -c '.source = "slurm"' "$map" >"$TMP/out/slurm.json" && mv "$TMP/out/slurm.json" "$map"
 printf '#!/bin/sh\nexit 1\n' >"$TMP/squeue" && chmod 755 "$TMP/squeue"
-PATH=$TMP:$PATH status 1 "$jobs" --once -i 30 -o "$map"
+PATH=$TMP:$PATH exits 1 "$jobs" --once -i 30 -o "$map"
 check "of Slurm the period is --period" in_map '.period_s == 30 and .jobs == []'
 
 # A service: it goes on, logs a trouble once, and ends at once though a command runs.

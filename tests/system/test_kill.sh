@@ -15,8 +15,6 @@ VICTIMS=${IBCC_VICTIMS:-daemon opensm fabric}
 RANDOM=$SEED
 echo "seed $SEED"
 
-settings() { sim settings -j | jq -cS '[.rows[] | del(.lid, .summary)]'; }
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
 newest() { tune history -j --limit 1 2>"$TMP/tune.log" | jq '.transactions[0].id // 0'; }
 
 # With this delay of each answer a push takes about as long as PUSH_MS.

@@ -28,7 +28,6 @@ traffic:
 YAML
 
 slow='the link from left port 7 to right port 7 runs at 4xDDR (16000 Mb/s), but both ends support 4xEDR (100000 Mb/s).'
-status() { tune status -j >"$TMP/status.json" 2>/dev/null && jq -e "$1" "$TMP/status.json"; }
 warned() { status "[.fabric.warnings[] | select(startswith(\"$1\"))] | length == ${2-1}"; }
 errors() { status '.fabric.ports_with_errors > 0 and ([.fabric.warnings[] | select(startswith("errors at left port "))] | length > 0)'; }
 exported() { grep -q '^ibcc_port_symbol_error_total{guid="0x[0-9a-f]*",port="[0-9]*"} [1-9]' "$TMP/ibcc.prom"; }

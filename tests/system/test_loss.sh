@@ -11,7 +11,6 @@ start_opensm --plugin 'sweep_interval 0'
 PORTS=128 # 32 hosts, and 12 switches of 8 ports
 SWITCH=s1-0
 
-status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
 status_rc() { local rc=0; tune status --detailed-exitcode >"$TMP/status.txt" || rc=$?; echo "$rc"; }
 # Every port is fresh, or in the list, once.
 complete() { status ".fabric | .ports_fresh + ([.unread[].ports[]] | length) == $PORTS and .ports_stale + .ports_unreachable == ([.unread[].ports[]] | length)"; }

@@ -4,7 +4,6 @@
 # before, and once it tells the truth again, every node is believed.
 . "$(dirname "$0")/lib.sh"
 
-status() { tune status -j >"$TMP/status.json" 2>/dev/null && jq -e "$1" "$TMP/status.json"; }
 tuned() { status '.fabric.pass > 30 and .roots == 1 and .writes_pending == 0'; }
 doubted() { status '.fabric.doubted | length > 0 and all(.node == "leaf2")'; }
 taken_off() { sim settings -j | jq -e '[.rows[] | select(.switch).switch.Threshold] | add == 0'; }

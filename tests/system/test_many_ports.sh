@@ -25,7 +25,6 @@ scenario()
 	YAML
 }
 ports() { sim settings -j | jq -c '.rows[] | select(.node == "leaf").switch.ports | map(.port)'; }
-status() { tune status -j >"$TMP/status.json" 2>/dev/null && jq -e "$1" "$TMP/status.json" >/dev/null; }
 
 controlled() { status '.situation.code == "controlled" and .situation.roots == 1 and .situation.lacking == false and .writes_pending == 0'; }
 

@@ -44,7 +44,6 @@ start_sim "$TMP/quantum.yaml" --speed 1
 start_opensm --tag quantum 'sweep_interval 0'
 wait_until 20 has_lids || fail "no LIDs"
 start_tuned 'apply_via: direct' 'interval_ms: 2000'
-status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
 # The unit of what it counts is known after some passes.
 wait_until 60 status '.fabric.pass >= 8' || fail "no passes: $(cat "$TMP/status.json")"
 equal "an idle fabric is one without congestion at any interval" \

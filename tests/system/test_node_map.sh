@@ -4,7 +4,6 @@
 # two nodes have is followed by the GUID. Names are UTF-8, and nothing in them controls a terminal.
 . "$(dirname "$0")/lib.sh"
 
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
 guid_of() { jq -r --arg n "$1" '.nodes[] | select(.node == $n).node_guid' "$TMP/show.json" | head -n 1; }
 
 start_sim "$SCENARIO"

@@ -32,7 +32,6 @@ clear_waits()
 	done
 }
 start() { start_tuned 'apply_via: direct' 'vendor_writes: experimental' "vendor_opensm_conf: $TMP/nvidia.conf"; }
-status() { tune status -j >"$TMP/status.json" 2>/dev/null && jq -e "$1" "$TMP/status.json"; }
 planned() { tune plan -j --skip-unsupported >"$TMP/plan.json" 2>/dev/null; jq -e '.writes == 1' "$TMP/plan.json"; }
 newest() { tune history -j --limit 1 2>/dev/null | jq '.transactions[0].id // 0'; }
 settled() { tune history "$1" -j >"$TMP/txn.json" 2>/dev/null &&

@@ -4,8 +4,6 @@
 # by the program that runs then, and until then the status lists it.
 . "$(dirname "$0")/lib.sh"
 
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json" >/dev/null; }
-settings() { sim settings -j | jq -cS '[.rows[] | del(.lid, .summary)]'; }
 # of NODE: what it has of congestion control.
 of() { sim settings -j | jq -cS --arg node "$1" '[.rows[] | select(.node == $node) | del(.lid, .summary)]'; }
 as_before() { [ "$(settings)" = "$before" ]; }

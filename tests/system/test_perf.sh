@@ -18,8 +18,8 @@ fi
 
 # text NAME FILE PATTERN
 text() { grep -qE -- "$3" "$2" || { cat "$2"; fail "$1"; }; ok "$1"; }
-# status NAME WANT COMMAND...: its exit code; what it says is in $TMP/said.log.
-status()
+# exits NAME WANT COMMAND...: its exit code; what it says is in $TMP/said.log.
+exits()
 {
 	local name=$1 want=$2 rc=0
 	shift 2
@@ -39,24 +39,24 @@ grep -qF "ibcc-bench scenario plan.yaml $predict " "$top/perftest/README.md" ||
 "$bench" scenario "$TMP/hotspot.yaml" -j $predict >"$TMP/predicted.json" || fail "prediction"
 check "and predicts that the victim of the hotspot gets no more than the hot flows" \
 	jq -e '[.flows[] | {(.name): .mbps}] | add | .victim < 1.1 * ."hot-c"' "$TMP/predicted.json"
-status "a plan that there is not" 1 "$perf" plan hot a b
+exits "a plan that there is not" 1 "$perf" plan hot a b
 
 sed -e 's/window_messages: 16/window_messages: 0/' -e 's/kind: hot/kind: warm/' "$TMP/hotspot.yaml" >"$TMP/wrong.yaml"
-status "a plan with mistakes is a bad configuration" 78 "$perf" run "$TMP/wrong.yaml"
+exits "a plan with mistakes is a bad configuration" 78 "$perf" run "$TMP/wrong.yaml"
 text "all of which are told, with their places" "$TMP/said.log" ':[0-9]+:[0-9]+: verbs.window_messages: got "0"'
 text "likewise" "$TMP/said.log" ':[0-9]+:[0-9]+: traffic.kind: got "warm"'
-status "an address that is none" 1 "$perf" serve --listen 127.0.0.1:nosuchport
+exits "an address that is none" 1 "$perf" serve --listen 127.0.0.1:nosuchport
 equal "is told with one reason" "$(grep -c 'nosuchport: [^:]*$' "$TMP/said.log")" 1
-status "no server at an address" 1 "$perf" run "$TMP/hotspot.yaml" --set 'hosts.a.address=127.0.0.1:1'
+exits "no server at an address" 1 "$perf" run "$TMP/hotspot.yaml" --set 'hosts.a.address=127.0.0.1:1'
 text "is named" "$TMP/said.log" 'cannot connect to 127.0.0.1:1 \(does ibcc-perf serve run there\?\): Connection refused'
-status "a server that other hosts reach needs a token" 1 "$perf" serve --listen 0.0.0.0:0
+exits "a server that other hosts reach needs a token" 1 "$perf" serve --listen 0.0.0.0:0
 text "and is told so" "$TMP/said.log" 'give it a --token-file'
 echo short >"$TMP/token"
 chmod 600 "$TMP/token"
-status "not any token" 1 "$perf" serve --token-file "$TMP/token"
+exits "not any token" 1 "$perf" serve --token-file "$TMP/token"
 echo "long enough" >"$TMP/token"
 chmod 644 "$TMP/token"
-status "nor one that others read" 1 "$perf" serve --token-file "$TMP/token"
+exits "nor one that others read" 1 "$perf" serve --token-file "$TMP/token"
 
 background "$TMP/serve.log" env LD_PRELOAD="$double" "$perf" serve --listen 127.0.0.1:0
 server=$!

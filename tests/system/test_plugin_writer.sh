@@ -15,7 +15,6 @@ hold() # KEY=VALUE...: one that stays; returns when its plan is through
 	HELD=$!
 	wait_until 20 grep -q '^END' "$TMP/hold.log" || fail "a plan does not come to its end"
 }
-settings() { sim settings -j | jq -cS '[.rows[] | del(.lid, .summary)]'; }
 log_has() { grep -q -- "$1" "$OSM_LOG"; }
 
 start_sim "$SCENARIO"

@@ -19,7 +19,6 @@ MOST_KB=65536
 	YAML
 } >"$TMP/large.yaml"
 
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json" >/dev/null; }
 # The most that it has had so far. A sanitizer's own memory is no part of what is promised.
 memory()
 {

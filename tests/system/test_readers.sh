@@ -15,8 +15,6 @@ chmod 711 "$TMP"
 export IBCC_NSS_SILENT=$TMP/silent # while there is such a file, the daemon's name service does not answer
 TUNED_PRELOAD=$IBCC_BUILD/tests/double/libnss-double.so
 start_tuned "control_read_group: $group"
-# Not in a pipe: jq 1.6 takes no input at all for a yes.
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
 number() { tune status -j >"$TMP/status.json" && jq "$1" "$TMP/status.json"; }
 rss_kib() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$(daemon_pid)/status"; }
 daemon_pid() { jq .pid "$TMP/status.json"; }

@@ -6,7 +6,6 @@
 [ "$(id -u)" = 0 ] || skip "only root has rights to give up"
 user=$(getent passwd 65534 | cut -d: -f1)
 [ -n "$user" ] || skip "this host has no user 65534"
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json" >/dev/null; }
 of_process() { sed -n "s/^$1:[[:space:]]*//p" "/proc/$(tuned)/status"; }
 tuned() { jq .pid "$TMP/status.json"; }
 

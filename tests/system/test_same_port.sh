@@ -5,7 +5,6 @@
 
 start_sim "$SCENARIO" --speed 0.02
 start_opensm 'sweep_interval 0'
-status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
 start_tuned 'mode: apply' 'apply_via: direct'
 first=$TUNED_PID
 wait_until 20 status '.election.state == "leads"' || fail "no daemon leads: $(cat "$TMP/status.json")"

@@ -43,7 +43,6 @@ near()
 	ok "$1: $2 Mb/s, on virtual time $3 Mb/s"
 }
 
-status() { tune status -j >"$TMP/status.json" 2>/dev/null && jq -e "$1" "$TMP/status.json"; }
 settled() { status '.fabric.pass > 30 and .writes_pending == 0'; }
 
 # settle NAME FILE SPEED MS_TO_MEASURE

@@ -39,7 +39,6 @@ ok "plan says so in words"
 
 # The daemon decides, and asks that node alone, ever more seldom.
 smps() { sim stats -j | jq '[.rows[] | select(.class == "0x81" or .class == "0x01") | .count] | add // 0'; }
-status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
 start_tuned 'apply_via: direct'
 wait_until 30 status '.fabric.pass >= 5' || fail "no passes: $(cat "$TMP/status.json")"
 check "the daemon decides within five passes" jq -e '.roots > 0 and .writes_pending > 0' "$TMP/status.json"

@@ -45,7 +45,6 @@ for ((i = 0; i < SILENT; i++)); do names+=("h$((2 + i % (LEAVES - 1)))-$((1 + i 
 for n in "${names[@]}" spine2; do sim set "mad_loss_permille.$n=1000" || fail "set"; done
 
 smps() { sim stats -j | jq '[.rows[] | select(.class == "0x81" or .class == "0x01") | .count] | add // 0'; }
-status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
 before=$(smps)
 start_tuned 'apply_via: direct' "interval_ms: $PASS_MS" 'pass_deadline_ms: 60000' 'node_window: 1' 'node_gap_us: 2000'
 wait_until 240 status '(.fabric.pass // 0) >= 1' || fail "no pass: $(cat "$TMP/status.json")"

@@ -4,7 +4,6 @@
 # that is paused is not taken for an idle fabric. Nodes are not asked for their time.
 . "$(dirname "$0")/lib.sh"
 
-status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
 told() { jq -c '[.state, .reason, .decision, .fabric.pass, .fabric.clock_trouble]' "$TMP/status.json"; }
 passes() { status ".fabric.pass >= $1"; }
 # rate NODE: what the daemon saw in its last pass on the way to an adapter, in Mb/s.

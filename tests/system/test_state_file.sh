@@ -4,8 +4,6 @@
 # us is known, can be taken off, and nothing new is begun that could not be written down.
 . "$(dirname "$0")/lib.sh"
 
-settings() { sim settings -j | jq -cS '[.rows[] | del(.lid, .summary)]'; }
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
 say() { jq -c '[.state, .reason, .decision, .writes_pending, .unknown_origin]' "$TMP/status.json"; }
 
 start_sim "$SCENARIO"

@@ -4,8 +4,6 @@
 # and root's way back goes on in its place. A daemon that is only busy is waited for.
 . "$(dirname "$0")/lib.sh"
 
-settings() { sim settings -j | jq -cS '[.rows[] | del(.lid, .summary)]'; }
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json" >/dev/null; }
 made() { tune apply -y --no-wait >"$TMP/apply.log" 2>&1 && grep -q ' changes\? verified' "$TMP/apply.log"; }
 as_before() { [ "$(settings)" = "$untuned" ]; }
 

@@ -9,7 +9,6 @@ start_opensm --plugin
 opensm=$(child_of "$OSM_PID" opensm)
 opensm=${opensm:-$OSM_PID}
 
-status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
 told() { jq -c '[.state, .reason, .plugin_trouble]' "$TMP/status.json"; }
 stalled() { status '.state == "stalled" and (.reason | test("OpenSM has stopped: its plugin at .* does not answer"))'; }
 

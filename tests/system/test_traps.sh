@@ -9,7 +9,6 @@ start_sim "$TMP/net"
 start_opensm 'sweep_interval 0'
 start_tuned 'apply_via: direct'
 
-status() { tune status -j >"$TMP/status.json" && jq -e "$1" "$TMP/status.json"; }
 told() { jq -c '[.state, .reason, .fabric.links, .traps, .mads.smps]' "$TMP/status.json"; }
 # Requests of a class, method and attribute that the fabric has seen.
 mads() { sim stats -j | jq "[.rows[] | select(.class == \"$1\" and (\"$2\" == \"\" or .method == \"$2\") and (\"$3\" == \"\" or .attr == \"$3\")) | .count] | add // 0"; }

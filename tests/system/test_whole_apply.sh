@@ -25,8 +25,6 @@ measure()
 	[ "$hot" -gt 0 ] && [ "$victim" -gt 0 ] || fail "nothing flows: $hot, $victim"
 }
 
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json" >/dev/null; }
-settings() { sim settings -j | jq -cS '[.rows[] | del(.lid, .summary)]'; }
 planned() { tune plan -j >"$TMP/plan.json" 2>"$TMP/tune.log" && jq -e '.writes > 0' "$TMP/plan.json" >/dev/null; }
 
 # type TEXT COMMAND...: on a terminal, in the background; $typing is its pid, terminal.log what it shows.

@@ -19,7 +19,6 @@ job()
 	jq -cn --arg id "$1" --arg user "$2" --arg name "$3" --argjson start "$4" --argjson end "$5" --arg hosts "${*:6}" \
 		'{id: $id, user: $user, name: $name, start_s: $start, end_s: $end, hosts: ($hosts | split(" "))}'
 }
-status() { tune status -j >"$TMP/status.json" 2>"$TMP/tune.log" && jq -e "$1" "$TMP/status.json"; }
 passes() { status .now.pass; }
 begun=$(($(now) - 600))
 

@@ -8,7 +8,6 @@
 on() { local SIM=$1; "${@:2}"; }
 sets() { sim sets -j | jq "[.rows[] | select(${1:-true})] | length"; }
 lid_of() { sim settings -j | jq --arg n "$1" '.rows[] | select(.node == $n).lid'; }
-status() { tune status -j >"$TMP/status.json" 2>/dev/null && jq -e "$1" "$TMP/status.json"; }
 told() { jq -c '[.state, .reason, .roots, .writes_pending, .mads.sets, .fabric.pass]' "$TMP/status.json"; }
 passes() { status ".fabric.pass >= $1"; }
 more_passes() { passes 0 && wait_until 30 passes $(($(jq .fabric.pass "$TMP/status.json") + $1)) || fail "no passes: $(told)"; }
