@@ -11,7 +11,6 @@ IBCC_BUILD=${IBCC_BUILD:-$top/build}
 case $IBCC_BUILD in /*) ;; *) IBCC_BUILD=$top/$IBCC_BUILD ;; esac
 export IBCC_BUILD
 unset SUDO_USER # of the user that runs the tests: it stands in the history
-shopt -s lastpipe # what ends a pipe needs no process of its own, if it is a function like jq
 umask 022 # other users read the configurations that tests write; under root's own umask they might not
 # Where ibsim, opensm and infiniband-diags may be; an ordinary user's PATH does not have it.
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
