@@ -3,7 +3,7 @@
 # Runs tests and counts them: run.sh BUILD-DIR KIND...; T=name, or several words, picks tests by name. The CPU time of each
 # and how long it took are in tests/log/times of the build folder, the longest first.
 # KINDs: build (sources), unit, sim (virtual time), fuzz (corpus), system (real ibsim and opensm).
-# JOBS of them run at a time, or as many as keep the processors busy though most wait; what came of them is told in the order of the list.
+# JOBS of them run at a time; what came of them is told in the order of the list.
 set -u
 # Each test is a process group of its own, which is ended with all that is in it; and SIGINT is not ignored there.
 set -m
@@ -150,8 +150,11 @@ stop()
 trap stop INT TERM HUP
 : >"$logs/times.new"
 
+# Most of the time the tests of the system wait, so that fewer of them would leave processors idle.
+: "${JOBS:=$((2 * $(nproc) + 1))}"
+
 for test in "${!tests[@]}"; do
-	[ "${#of[@]}" -lt "${JOBS:=$((2 * $(nproc) + 1))}" ] || finish
+	[ "${#of[@]}" -lt "$JOBS" ] || finish
 	start "$test"
 done
 while [ "${#of[@]}" -gt 0 ]; do finish; done

@@ -13,7 +13,8 @@ parts=
 for d in lib daemon sim opensm-plugin perftest; do
 	[ -e "$d" ] && parts="$parts $d"
 done
-# One process for all files: with -j, cppcheck starts another one for each, which takes twice the time of a processor.
+# One process for all files also looks across them. With -j, cppcheck starts a process for each file, and all together take
+# twice the time of a processor.
 # shellcheck disable=SC2046 # names without spaces
 cppcheck --quiet --error-exitcode=1 --std=c11 --library=posix --inline-suppr \
 	--enable=warning,performance,portability --suppress=missingIncludeSystem --suppress=normalCheckLevelMaxBranches \

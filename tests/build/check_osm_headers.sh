@@ -53,7 +53,7 @@ reads()
 	"$CC" -std=c11 -D_GNU_SOURCE -isystem "$tmp/$1" -Iinclude -I. "-DSTATE=$3" "-DOPTION=$4" -o "$tmp/$1.run" "$tmp/main.c" "$2" \
 		-Wl,--start-group "$B"/lib/libibcc_mad.a "$B"/lib/libibcc_ledger.a "$B"/lib/libibcc_counters.a \
 		"$B"/lib/libibcc_topo.a "$B"/lib/libibcc_codec.a "$B"/lib/libibcc_base.a -Wl,--end-group \
-		-losmcomp -libumad -libmad -lyaml -lsystemd -lm -lpthread -Wl,--as-needed >"$tmp/log" 2>&1 ||
+		-losmcomp -libumad -libmad -lm -lpthread -Wl,--as-needed >"$tmp/log" 2>&1 ||
 		{ cat "$tmp/log"; not_ok "$1: does not link"; }
 	got=$("$tmp/$1.run")
 	[ "$got" = "$5" ] || not_ok "$1: reads '$got', want '$5'"

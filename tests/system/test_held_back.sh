@@ -5,7 +5,6 @@
 # bound and what to do; disable does it.
 . "$(dirname "$0")/lib.sh"
 
-status() { tune status -j >"$TMP/status.json" 2>/dev/null; jq -e "$1" "$TMP/status.json"; }
 lid() { sim settings -j | jq ".rows[] | select(.node == \"$1\").lid"; }
 flow() { sim stats -j | jq '[.flows[] | select(.from == "source4").mbps] | add'; }
 

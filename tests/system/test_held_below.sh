@@ -4,7 +4,6 @@
 # of another adapter. Status is degraded and names the bound, what was meant, and what to do; repair does it.
 . "$(dirname "$0")/lib.sh"
 
-status() { tune status -j >"$TMP/status.json" 2>/dev/null; jq -e "$1" "$TMP/status.json"; }
 say() { jq -c '[.state, .reason, .held_below, .drift.text]' "$TMP/status.json"; }
 lid() { sim settings -j | jq ".rows[] | select(.node == \"$1\").lid"; }
 

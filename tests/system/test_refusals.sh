@@ -4,7 +4,6 @@
 # until they answer again.
 . "$(dirname "$0")/lib.sh"
 
-status() { tune status -j >"$TMP/status.json" 2>/dev/null; jq -e "$1" "$TMP/status.json"; }
 say() { jq -c '[.state, .reason, .decision]' "$TMP/status.json"; }
 all() { for n in $(sim settings -j | jq -r ".rows[].node"); do set -- "$@" "cc_status.$n=$STATUS"; done; sim set "$@"; }
 
